@@ -143,18 +143,20 @@ export function readingsParser(first: Week): (row: ReadingsRow) => Readings {
     const [askedDays, asked] = [listOf(row.askedDays), listOf(row.asked)];
     const askedOn = new Map(askedDays.map((day, i) => [day, asked[i] as number | null]));
     const readings = new Map<number, Reading[]>();
-    for (const [i, id] of ids.entries()) {
-      const own = readings.get(id as number) ?? [];
-      readings.set(id as number, own);
-      own.push({
+    const unordered = new Set<Reading[]>();
+    for (let i = 0; i < ids.length; i++) {
+      const reading = {
         week: weekAt(days[i] as number),
         value: values[i] as number | null,
         answers: answers[i] as number | null,
         asked: askedOn.get(days[i] as number) ?? null,
         handedOut: handedOut[i] === 1,
-      });
+      };
+      const own = readings.get(ids[i] as number);
+      if (own === undefined) readings.set(ids[i] as number, [reading]);
+      else if (own.push(reading) > 1 && own.at(-2)!.week > reading.week) unordered.add(own);
     }
-    for (const own of readings.values()) own.sort((a, b) => (a.week < b.week ? -1 : 1));
+    for (const own of unordered) own.sort((a, b) => (a.week < b.week ? -1 : 1));
     return readings;
   };
 }
@@ -368,7 +370,9 @@ export function kpiCell(
   const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
-  const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });
+  // With a level of 0, no change of the week is clear.
+  const change =
+    cutoff && cutoff.level > 0 ? kpiChange(latest, readings, asked, { variationOf, factor }) : undefined;
   const isClearChange = change !== undefined && verdictOf(change, cutoff) !== 'unclear';
   const { kind } = compared;
   return {

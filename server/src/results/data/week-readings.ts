@@ -105,8 +105,12 @@ export async function readingsOfWeek(
   const wholes = new Set(compared.values());
   const groupIds = [...new Set([...compared].flat())].filter((id) => id !== undefined);
   const parse = readingsParser(window.first);
-  const read = await selectReadings(pool, accountId, { groupIds, questionIds, only }, window);
-  const rows = new Map(read.map((row) => [row.groupId, row]));
+  const read = await Promise.all(
+    halvesOf(groupIds).map((ids) =>
+      selectReadings(pool, accountId, { groupIds: ids, questionIds, only }, window),
+    ),
+  );
+  const rows = new Map(read.flat().map((row) => [row.groupId, row]));
   const figures = only.reduce((count, one) => count + askedIn(one, statistics, questionIds), 0);
   const incomplete = groupIds.filter((id) => rows.get(id)?.shown !== figures);
   const some = new Map(
@@ -128,3 +132,12 @@ export async function readingsOfWeek(
 /** Returns how many of the questions were asked in a week. */
 const askedIn = (week: Week, { asked }: Asked, questionIds: readonly number[]): number =>
   questionIds.filter((id) => asked.get(id)?.includes(week)).length;
+
+/** From this number of groups, they are read with two statements at the same time. */
+const many = 500;
+
+function halvesOf(groupIds: number[]): number[][] {
+  if (groupIds.length < many) return [groupIds];
+  const middle = Math.ceil(groupIds.length / 2);
+  return [groupIds.slice(0, middle), groupIds.slice(middle)];
+}

@@ -16,6 +16,7 @@ import {
   isShown,
   latestIn,
   previousOf,
+  readingOf,
   type Readings,
   type ShownReading,
 } from './readings.ts';
@@ -170,7 +171,7 @@ export function kpiDifference(
 ): Differing | undefined {
   const differences: Differing[] = [];
   for (const { questionId, reading } of latest) {
-    const other = whole.get(questionId)?.findLast(({ week }) => week === reading.week);
+    const other = readingOf(whole.get(questionId), reading.week);
     if (!other || !isShown(other)) continue;
     const variation = variationOf(questionId, reading.week);
     const measured = variation
