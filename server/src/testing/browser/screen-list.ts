@@ -4,7 +4,10 @@ import type { PageIds } from './console-scene.ts';
 
 /** The ids in the addresses of pages, and the secret parts of addresses that people without an account open. */
 export type ScreenIds = PageIds &
-  Record<'dateScheduleId' | 'notApplicableId' | 'link' | 'answeredLink' | 'kiosk', number | string>;
+  Record<
+    'dateScheduleId' | 'notApplicableId' | 'link' | 'thanksLink' | 'thanksDarkLink' | 'kiosk',
+    number | string
+  >;
 
 export type Kind = 'light' | 'dark' | 'phone' | 'phone-dark';
 
@@ -351,8 +354,9 @@ export const answering: Screen[] = [
     name: 'thanks',
     title: 'Thank-you page',
     description: 'What happens with the answers, and what the group works on.',
-    path: '/a/$answeredLink?saved',
+    path: '/a/$thanksLink',
     kinds: onlyPhone,
+    first: answerAll,
   },
   {
     name: 'go',
@@ -368,6 +372,19 @@ export const answering: Screen[] = [
     path: '/k/$kiosk',
   },
 ];
+
+/** Chooses the first option of each question, and sends the form as a browser without JavaScript does. */
+async function answerAll(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    const form = new URLSearchParams();
+    for (const group of document.querySelectorAll('fieldset')) {
+      const option = group.querySelectorAll('input[type=radio]')[3];
+      if (option) form.append(option.name, option.value);
+    }
+    await fetch(location.pathname, { method: 'POST', body: form });
+  })()`);
+  await page.goto(`${new URL(page.url()).pathname}?saved`);
+}
 
 async function printCards(page: Page): Promise<void> {
   await press('Print cards')(page);

@@ -116,9 +116,12 @@ async function take(context: BrowserContext, screen: Screen, kind: string, ids: 
 async function takeAll(place: Place, all: Screen[]): Promise<void> {
   for (const kind of ['light', 'dark', 'phone', 'phone-dark'] as const) {
     const context = await openContext(place, kind);
+    // Only the browser in which a person has answered thanks them.
+    const { thanksDarkLink } = place.ids;
+    const ids = kind === 'phone-dark' ? { ...place.ids, thanksLink: thanksDarkLink } : place.ids;
     for (const screen of all.filter((one) => isWanted(one) && kindsOf(one).includes(kind))) {
       // One page that can't be shown doesn't keep the others from being taken.
-      await take(context, screen, kind, place.ids).catch((error: unknown) => {
+      await take(context, screen, kind, ids).catch((error: unknown) => {
         process.exitCode = 1;
         process.stderr.write(`${screen.name}, ${kind}: ${String(error)}\n`);
       });
@@ -290,15 +293,14 @@ async function takeDemo(scene: Scene): Promise<void> {
     where  r.account_id = ${accountId} and g.parent_id is null and r.not_applicable > 0
     order  by r.week desc, r.not_applicable desc limit 1`;
   const linkOf = (mail: ReceivedMail | undefined) => linkIn(mail?.text ?? '').slice(3);
-  const english = sent.invitations.filter(({ html }) => html.includes('lang="en"'));
   const reminded = sent.reminders.filter(({ html }) => html.includes('lang="en"'));
-  const isReminded = new Set(reminded.map(({ to }) => to[0]));
   const ids: ScreenIds = {
     ...(await makeScene({ address, pool, accountId })),
     dateScheduleId,
     notApplicableId: doubted?.id ?? 0,
     link: linkOf(reminded[0]),
-    answeredLink: linkOf(english.find(({ to }) => !isReminded.has(to[0]))),
+    thanksLink: linkOf(reminded[1]),
+    thanksDarkLink: linkOf(reminded[2]),
     kiosk,
   };
   const visitor = { browser, address, ids };
