@@ -34,7 +34,8 @@ export type SchemaFacts = {
 
 export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
   const [facts, schema] = [await serverFacts(pool), await schemaFacts(pool)];
-  const { total, ofDatabase, ofRole, version, versionNumber, encoding, sizeBytes, isReadOnly, ...row } = facts;
+  const { total, ofDatabase, ofRole, version, versionNumber, encoding, sizeBytes, isReadOnly, ...row } =
+    facts;
   const limits = [total, ofDatabase, ofRole].filter(({ max }) => max >= 0);
   return {
     ...{ version: version.replace(/ .*/, ''), versionNumber, encoding, sizeBytes, isReadOnly, schema },

@@ -1,6 +1,6 @@
 // Facts about a directory for operators: its free space, whether this process can write to it, and whether it outlives the machine.
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats, writeSync } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
@@ -53,7 +53,7 @@ async function writeFault(directory: string): Promise<string | null> {
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
     const handle = await open(file, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
     try {
-      writeSync(handle.fd, Buffer.alloc(64 * 1024));
+      await handle.writeFile(Buffer.alloc(64 * 1024)); // all of it, or an error
       await handle.sync();
     } finally {
       await handle.close();
