@@ -33,17 +33,16 @@ export type SchemaFacts = {
 };
 
 export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
-  const [facts, schema] = [await serverFacts(pool), await schemaFacts(pool)];
-  const { total, ofDatabase, ofRole, version, versionNumber, encoding, sizeBytes, isReadOnly, ...row } =
-    facts;
-  const limits = [total, ofDatabase, ofRole].filter(({ max }) => max >= 0);
+  const row = await serverFacts(pool);
+  const limits = [row.total, row.ofDatabase, row.ofRole].filter(({ max }) => max >= 0);
+  const { isSuperuser, canCreateTables, canCreateSchemas } = row;
   return {
-    ...{ version: version.replace(/ .*/, ''), versionNumber, encoding, sizeBytes, isReadOnly, schema },
-    role: {
-      isSuperuser: row.isSuperuser,
-      canCreateTables: row.canCreateTables,
-      canCreateSchemas: row.canCreateSchemas,
-    },
+    version: row.version.replace(/ .*/, ''),
+    versionNumber: row.versionNumber,
+    encoding: row.encoding,
+    sizeBytes: row.sizeBytes,
+    isReadOnly: row.isReadOnly,
+    role: { isSuperuser, canCreateTables, canCreateSchemas },
     foreignTables: row.foreignTables,
     isEncrypted: row.isEncrypted,
     isRemote: row.isRemote,
@@ -51,6 +50,7 @@ export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
       free: Math.max(0, Math.min(...limits.map(({ max, used }) => max - used))),
       max: Math.min(...limits.map(({ max }) => max)),
     },
+    schema: await schemaFacts(pool),
   };
 }
 

@@ -2,9 +2,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { rootCertificates } from 'node:tls';
-import { countText, type Finding, findingsOf } from './findings.ts';
+import { withNoun, type Finding, reportOn } from './findings.ts';
 
-const { ok, warning, problem } = findingsOf('certificate');
+const { ok, warning, problem } = reportOn('certificate');
 
 /** How many days before its end a certificate is reported. */
 const renewalDays = 14;
@@ -74,7 +74,7 @@ function dateFindings(own: X509Certificate, now: number): Finding[] {
         `The certificate is valid only from ${shown(from)} on. Check the clock of this machine.`,
       ),
     ];
-  const left = `The certificate expires on ${shown(until)}, in ${countText(days, 'day')}`;
+  const left = `The certificate expires on ${shown(until)}, in ${withNoun(days, 'day')}`;
   return days < renewalDays
     ? [warning('expiresSoon', `${left}. Renew it, and restart the service.`)]
     : [ok('valid', `${left}.`)];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { DatabaseFacts } from '../db/database-facts.ts';
 import { checkClock, checkDatabase, type DatabaseState } from './database-check.ts';
 import { checkDisk, diskUses } from './disk-check.ts';
-import { type Finding, findingsOf, passwordsIn, withoutSecrets } from './findings.ts';
+import { type Finding, reportOn, passwordsIn, redacted } from './findings.ts';
 import { checkJobs, type JobsState } from './jobs-check.ts';
 import { checkKeyFiles, checkKeys } from './keys-check.ts';
 import { checkAddressSettings, checkPublicAnswer, type PublicAnswer } from './proxy-check.ts';
@@ -88,8 +88,13 @@ test('clocks may differ by seconds; from 5 minutes on, weeks neither open nor cl
 
 test('the disk needs space, files, the right to write, and has to outlive a restart', () => {
   const disk = {
-    ...{ path: '/data', examined: '/data', freeBytes: 50e9, totalBytes: 99e9, freeFiles: null },
-    ...{ isTemporary: false, writeFault: null },
+    path: '/data',
+    examined: '/data',
+    freeBytes: 50e9,
+    totalBytes: 99e9,
+    freeFiles: null,
+    isTemporary: false,
+    writeFault: null,
   };
   const of = (other: Partial<typeof disk> | { freeFiles: number } | { writeFault: string }) =>
     faults(checkDisk({ ...disk, ...other }, diskUses.database));
@@ -104,8 +109,8 @@ test('the disk needs space, files, the right to write, and has to outlive a rest
 });
 
 test('keys are here, open every open week, are up to date and can be read by the service only', () => {
-  const held = { answers: 'ready', secrets: 'ready', openWeeks: { count: 2, lost: 0 } } as const;
-  const keys = { ...held, outOfDate: [], opener: undefined };
+  const present = { answers: 'ready', secrets: 'ready', openWeeks: { count: 2, lost: 0 } } as const;
+  const keys = { ...present, outOfDate: [], opener: undefined };
   const of = (other: object) => faults(checkKeys({ ...keys, ...other }, 'keys'));
   expect(of({})).toEqual([]);
   expect(of({ answers: 'none', secrets: 'none' })).toEqual([]);
@@ -124,8 +129,11 @@ test('keys are here, open every open week, are up to date and can be read by the
 
 test('addresses: PUBLIC_URL, HTTPS and TRUST_PROXY fit together', () => {
   const sound = {
-    ...{ host: '127.0.0.1', publicUrl: 'https://surveys.example.com', isPublicUrlSet: true },
-    ...{ hasTls: false, trustProxy: ['127.0.0.1'] },
+    host: '127.0.0.1',
+    publicUrl: 'https://surveys.example.com',
+    isPublicUrlSet: true,
+    hasTls: false,
+    trustProxy: ['127.0.0.1'],
   };
   const of = (other: Partial<typeof sound>) => faults(checkAddressSettings({ ...sound, ...other }));
   expect(of({})).toEqual([]);
@@ -204,9 +212,9 @@ test('jobs, files and invitations wait no longer than the console accepts, and e
 test('no secret is printed, neither as it is nor escaped', () => {
   const secrets = passwordsIn('smtp://us%40er:p%2Fss%20word@mail.example.com');
   expect(secrets).toEqual(['p%2Fss%20word', 'p/ss word']);
-  const { problem } = findingsOf('mail');
+  const { problem } = reportOn('mail');
   const text = 'refused: p/ss word, p%2Fss%20word';
-  expect(withoutSecrets(problem('x', text), secrets).text).toBe('refused: …, …');
+  expect(redacted(problem('x', text), secrets).text).toBe('refused: …, …');
   expect(passwordsIn('not an address')).toEqual([]);
   expect(passwordsIn('smtp://user:%E0%A4%A@host')).toEqual(['%E0%A4%A']);
 });

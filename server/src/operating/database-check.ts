@@ -1,8 +1,8 @@
 // Checks facts about the database: its version, schema, rights, connections, and its clock. Pure.
 import type { DatabaseFacts, SchemaFacts } from '../db/database-facts.ts';
-import { countText, durationText, type Finding, findingsOf, sizeText } from './findings.ts';
+import { withNoun, durationText, type Finding, reportOn, sizeText } from './findings.ts';
 
-const { ok, warning, problem } = findingsOf('database');
+const { ok, warning, problem } = reportOn('database');
 
 /** The versions of PostgreSQL that are supported. */
 const [oldest, newest] = [15, 18];
@@ -71,7 +71,7 @@ function schemaFindings({ latest, missing, unknown, isTooNew }: SchemaFacts): Fi
     return [
       warning(
         'notMigrated',
-        `The database is at ${latest}, and ${countText(missing.length, 'migration')} of this version will be applied at the next start. Back it up before you start the service.`,
+        `The database is at ${latest}, and ${withNoun(missing.length, 'migration')} of this version will be applied at the next start. Back it up before you start the service.`,
       ),
     ];
   if (unknown.length > 0)
@@ -115,7 +115,7 @@ function rightsFindings({ encoding, isReadOnly, role, ...facts }: DatabaseFacts,
       ? [
           problem(
             'foreignTables',
-            `${countText(facts.foreignTables.length, 'table')} (${some}) belong to another role, so upgrades fail. Give them to the role in DATABASE_URL: reassign owned by … to ….`,
+            `${withNoun(facts.foreignTables.length, 'table')} (${some}) belong to another role, so upgrades fail. Give them to the role in DATABASE_URL: reassign owned by … to ….`,
           ),
         ]
       : []),
@@ -148,14 +148,14 @@ function connectionFindings(
     if (max < connectionsOfProcess)
       return warning(
         'fewConnections',
-        `The database allows ${countText(max, 'connection')}. ${uses} Raise max_connections, or the limit of the role or of the database.`,
+        `The database allows ${withNoun(max, 'connection')}. ${uses} Raise max_connections, or the limit of the role or of the database.`,
       );
     if (free < needed)
       return warning(
         'connectionsUsed',
-        `${free} of ${countText(max, 'connection')} to the database are free. ${uses} Close some, or raise max_connections.`,
+        `${free} of ${withNoun(max, 'connection')} to the database are free. ${uses} Close some, or raise max_connections.`,
       );
-    return ok('connections', `${free} of ${countText(max, 'connection')} are free. ${uses}`);
+    return ok('connections', `${free} of ${withNoun(max, 'connection')} are free. ${uses}`);
   };
   return [
     connections(),
@@ -171,7 +171,7 @@ function connectionFindings(
 }
 
 /** Differences of the clocks, in ms: up to the first is normal, and from the second on no week opens or closes. */
-const clockLimits = { normal: 5_000, stops: 5 * 60_000 };
+const clockLimits = { normal: 5_000, tooMuch: 5 * 60_000 };
 
 /**
  * Checks the clock of this machine. `aheadMs`: by how much it is ahead of the database's; undefined if that is the same clock.
@@ -184,7 +184,7 @@ export function checkClock({
   aheadMs: number | undefined;
   isSynchronized: boolean | undefined;
 }): Finding[] {
-  const clock = findingsOf('clock');
+  const clock = reportOn('clock');
   return [
     ...(aheadMs === undefined ? [] : [differenceFinding(aheadMs)]),
     isSynchronized === true
@@ -202,11 +202,11 @@ export function checkClock({
 }
 
 function differenceFinding(aheadMs: number): Finding {
-  const clock = findingsOf('clock');
+  const clock = reportOn('clock');
   const difference = durationText(Math.abs(aheadMs) / 1000);
   const direction = aheadMs > 0 ? 'ahead of' : 'behind';
   const text = `The clock of this machine is ${difference} ${direction} the database’s.`;
-  if (Math.abs(aheadMs) > clockLimits.stops)
+  if (Math.abs(aheadMs) > clockLimits.tooMuch)
     return clock.problem(
       'differs',
       `${text} Weeks don’t open or close until the wrong clock is correct. Synchronize both with NTP.`,

@@ -15,13 +15,13 @@ import { openHostKey } from '../sftp/host-keys.sealed.ts';
 import { type HostKeyRow, selectHostKeys } from '../sftp/host-keys.sql.ts';
 import { isClockSynchronized } from './clock.ts';
 import { checkClock, checkDatabase } from './database-check.ts';
-import { type CheckName, type Finding, findingsOf } from './findings.ts';
+import { type CheckName, type Finding, reportOn } from './findings.ts';
 import { selectJobFacts } from './jobs.sql.ts';
 import { checkJobs } from './jobs-check.ts';
 import { checkKeys } from './keys-check.ts';
 import { checkHostKeys, type HostKeyState } from './sftp-check.ts';
 import { waitingWork } from './waiting.ts';
-import { within } from './within.ts';
+import { endInTime } from './in-time.ts';
 
 type Surroundings = {
   /** How long each check may take, in ms. */
@@ -45,7 +45,7 @@ export async function checkWithDatabase(config: Config, surroundings: Surroundin
   const opening = async (): Promise<Finding[]> => {
     if (isEmbedded && !(await hasEmbedded(config.dataDir)))
       return [
-        findingsOf('database').ok(
+        reportOn('database').ok(
           'notCreated',
           `There is no database yet. The first start creates it in ${config.dataDir}.`,
         ),
@@ -54,7 +54,7 @@ export async function checkWithDatabase(config: Config, surroundings: Surroundin
     state.opened = await state.pending;
     return [];
   };
-  const trouble = await within('database', isEmbedded ? startMs : surroundings.ms + 1000, opening);
+  const trouble = await endInTime('database', isEmbedded ? startMs : surroundings.ms + 1000, opening);
   const { pending, opened } = state;
   if (!opened) {
     pending?.then((late) => late.close()).catch(() => {}); // so that the process can end
@@ -72,7 +72,7 @@ export async function checkWithDatabase(config: Config, surroundings: Surroundin
 /** `reason`: why these checks can't run; undefined: the service has not been started yet, so there is nothing to check. */
 const notChecked = (checks: CheckName[], reason: string | undefined): Finding[] =>
   checks.map((check) => {
-    const { ok, warning } = findingsOf(check);
+    const { ok, warning } = reportOn(check);
     if (reason === undefined) return ok('notChecked', 'Nothing to check before the first start.');
     return warning('notChecked', `Not checked, because ${reason}.`);
   });
@@ -126,7 +126,7 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
   const { ms } = surroundings;
   const { pool } = opened;
   let facts: DatabaseFacts | undefined;
-  const database = await within('database', ms, async () => {
+  const database = await endInTime('database', ms, async () => {
     facts = await databaseFacts(pool);
     return checkDatabase({
       facts,
@@ -146,23 +146,23 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
   }
   let keys: KeyFacts | undefined;
   const place = config.answerKeys.place === 'file' ? config.answerKeys.directory : 'the database';
-  const keyFindings = await within('keys', ms, async () => {
+  const keyFindings = await endInTime('keys', ms, async () => {
     keys = await keyFacts(pool, config.answerKeys);
     return checkKeys(keys, place);
   });
   return [
     ...first,
     ...keyFindings,
-    ...(await within('sftp', ms, async () =>
+    ...(await endInTime('sftp', ms, async () =>
       checkHostKeys(config.sftpPort, await hostKeyStates(pool, keys?.opener)),
     )),
-    ...(await within('jobs', ms, () => jobs(pool, config, surroundings.now()))),
+    ...(await endInTime('jobs', ms, () => jobs(pool, config, surroundings.now()))),
   ];
 }
 
 /** Checks the clock. `pool`: the connections to a database on another machine. */
 function clock(pool: Pool | undefined, { ms, now }: Surroundings): Promise<Finding[]> {
-  return within('clock', ms, async () => {
+  return endInTime('clock', ms, async () => {
     const isSynchronized = await isClockSynchronized();
     if (!pool) return checkClock({ aheadMs: undefined, isSynchronized });
     await databaseTime(pool); // connects, so that the next statement takes only one round trip

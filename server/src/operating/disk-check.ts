@@ -1,8 +1,8 @@
 // Checks facts about the disk: free space, and the right to write. Pure.
 import type { DiskFacts } from './disk.ts';
-import { type Finding, findingsOf, sizeText } from './findings.ts';
+import { type Finding, reportOn, sizeText } from './findings.ts';
 
-const { ok, warning, problem } = findingsOf('disk');
+const { ok, warning, problem } = reportOn('disk');
 
 /** What a directory is for, and below which free space there is a warning or a problem, in bytes. */
 export type DiskUse = { setting: 'DATA_DIR' | 'TMPDIR'; warnBelow: number; failBelow: number };

@@ -52,7 +52,10 @@ const dnsServers = ['127.0.0.1:9']; // refuses each query
 const run = (env: Env = {}, options: DoctorOptions = {}) =>
   examine(
     readSettings({
-      ...{ DATA_DIR: dataDir, DATABASE_URL: database.url, PORT: '0', SFTP_PORT: '0' },
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      PORT: '0',
+      SFTP_PORT: '0',
       ...env,
     }),
     { dnsServers, ...options },
@@ -192,6 +195,16 @@ describe('keys', () => {
       expect(faultsIn(found, 'sftp')).toContain('sftp hostKeysSealed');
     }
     expect(faultsIn(await run({ SFTP_PORT: '1' }), 'sftp', 'keys')).toEqual([]);
+  });
+
+  test('that do not open an open week are reported', async () => {
+    const { pool } = database;
+    const flip = () => pool`
+      update week_keys set wrapped = set_byte(wrapped, 30, 255 - get_byte(wrapped, 30))`;
+    await flip();
+    expect(faultsIn(await run(), 'keys')).toEqual(['keys weeksLost']);
+    await flip();
+    expect(faultsIn(await run(), 'keys')).toEqual([]);
   });
 
   test('that another user can read are reported', async () => {

@@ -8,19 +8,19 @@ import en from '@soundings/contract/text/en/mail.json' with { type: 'json' };
 import type { Config, ReadSettings } from '../base/config.ts';
 import { isLoopback } from '../base/smtp.ts';
 import { catalogue } from '../base/texts.ts';
-import { checkMailServer } from '../mail/check/mail-check.ts';
+import { checkMailSettings } from '../mail/check/mail-check.ts';
 import { keyFileFacts } from '../sealing/key-facts.ts';
 import { checkCertificate } from './certificate-check.ts';
 import { checkWithDatabase } from './database.ts';
 import { diskFacts } from './disk.ts';
 import { checkDisk, diskUses } from './disk-check.ts';
-import { checkNames, type Finding, findingsOf, passwordsIn, withoutSecrets } from './findings.ts';
+import { checkNames, type Finding, reportOn, passwordsIn, redacted } from './findings.ts';
 import { checkKeyFiles } from './keys-check.ts';
 import { askPort, listenFault, reachableHost } from './ports.ts';
 import { checkAddressSettings, checkPublicAnswer } from './proxy-check.ts';
 import { askPublicUrl, isSoundingsAt } from './public-address.ts';
 import { checkHttpPort, checkSftpPort, type PortState } from './sftp-check.ts';
-import { within } from './within.ts';
+import { endInTime } from './in-time.ts';
 
 /** How long a check may take, in ms. The mail server has several steps. */
 const limits = { check: 6_000, mail: 20_000, step: 3_000 };
@@ -44,12 +44,12 @@ export async function examine(settings: ReadSettings, options: DoctorOptions = {
   const isRunning = isSoundingsAt(ownAddress(config), Math.min(ms, limits.step));
   const found = await Promise.all([
     settingFindings(settings),
-    within('disk', ms, () => disk(config, options.temporary ?? tmpdir())),
-    within('keys', ms, () => keyFiles(config)),
-    within('certificate', ms, async () => certificate(config, now())),
-    within('proxy', ms, () => addresses(settings, isRunning, ms)),
-    within('mail', ms + limits.mail, () => mail(config, options)),
-    within('sftp', ms, () => sftp(config, isRunning)),
+    endInTime('disk', ms, () => disk(config, options.temporary ?? tmpdir())),
+    endInTime('keys', ms, () => keyFiles(config)),
+    endInTime('certificate', ms, async () => certificate(config, now())),
+    endInTime('proxy', ms, () => addresses(settings, isRunning, ms)),
+    endInTime('mail', ms + limits.mail, () => mail(config, options)),
+    endInTime('sftp', ms, () => sftp(config, isRunning)),
     checkWithDatabase(config, { ms, now, isRunning }),
   ]);
   const hidden = secrets.flatMap((one) => [one, ...passwordsIn(one)]);
@@ -57,7 +57,7 @@ export async function examine(settings: ReadSettings, options: DoctorOptions = {
   return found
     .flat()
     .toSorted((a, b) => place(a) - place(b))
-    .map((one) => withoutSecrets(one, hidden));
+    .map((one) => redacted(one, hidden));
 }
 
 /** The address at which this machine reaches the service. */
@@ -67,7 +67,7 @@ function ownAddress({ host, port, tls }: Config): string {
 }
 
 function settingFindings({ faults, warnings }: ReadSettings): Finding[] {
-  const { ok, warning, problem } = findingsOf('settings');
+  const { ok, warning, problem } = reportOn('settings');
   return [
     ...faults.map((text) => problem('invalid', text)),
     ...warnings.map((text) => warning('renamed', `${text}.`)),
@@ -89,7 +89,7 @@ async function keyFiles({ answerKeys }: Config): Promise<Finding[]> {
   if (answerKeys.place === 'database') {
     const text =
       'ANSWER_KEYS=database: answers of closed weeks can be read in the log and the backups of the database until these are deleted. If you can mount a persistent volume, use ANSWER_KEYS=file.';
-    return [findingsOf('keys').warning('inDatabase', text)];
+    return [reportOn('keys').warning('inDatabase', text)];
   }
   if (!existsSync(resolve(answerKeys.directory))) return [];
   return checkKeyFiles(await keyFileFacts(answerKeys.directory), process.getuid?.() === 0);
@@ -97,7 +97,7 @@ async function keyFiles({ answerKeys }: Config): Promise<Finding[]> {
 
 function certificate({ tls, publicUrl }: Config, now: number): Finding[] {
   if (tls) return checkCertificate(tls, { publicUrl, now });
-  return [findingsOf('certificate').ok('none', 'The service itself serves plain HTTP (no TLS_CERT_FILE).')];
+  return [reportOn('certificate').ok('none', 'The service itself serves plain HTTP (no TLS_CERT_FILE).')];
 }
 
 async function addresses(
@@ -139,7 +139,7 @@ async function mail(
   { smtpUrl, mailFrom, dkim, sms, publicUrl }: Config,
   { dnsServers, ms = limits.check }: DoctorOptions,
 ): Promise<Finding[]> {
-  const { ok, warning } = findingsOf('mail');
+  const { ok, warning } = reportOn('mail');
   const texts = sms
     ? [ok('sms', 'A gateway for text messages is configured. Test it with "soundings sms test".')]
     : [];
@@ -152,7 +152,7 @@ async function mail(
   const t = catalogue<typeof en, MailArguments>({ en }).in('en');
   const settings = { smtpUrl, mailFrom, dkim };
   const dns = dnsServers ? { dnsServers } : {};
-  const found = await checkMailServer(settings, { stepMs: Math.min(ms, limits.step), dnsMs: ms, ...dns });
+  const found = await checkMailSettings(settings, { stepMs: Math.min(ms, limits.step), dnsMs: ms, ...dns });
   const outcomes = { ok: 'ok', note: 'warning', problem: 'problem' } as const;
   return [
     ...found.map((one): Finding => {

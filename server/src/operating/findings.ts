@@ -23,16 +23,15 @@ export type Outcome = 'ok' | 'warning' | 'problem';
 export type Finding = { check: CheckName; outcome: Outcome; code: string; text: string };
 
 /** Returns three functions, each of which creates a finding of a check with one outcome. */
-export const findingsOf = (check: CheckName) => {
+export const reportOn = (check: CheckName) => {
   const as = (outcome: Outcome) => (code: string, text: string) => ({ check, outcome, code, text });
   return { ok: as('ok'), warning: as('warning'), problem: as('problem') };
 };
 
 /** Returns a finding in which no secret appears, neither as it is nor escaped as in a URL. */
-export function withoutSecrets(found: Finding, secrets: readonly string[]): Finding {
+export function redacted(found: Finding, secrets: readonly string[]): Finding {
   const texts = secrets
-    .filter((one) => one.length >= 3)
-    .flatMap((one) => [one, encodeURIComponent(one)])
+    .flatMap((one) => (one.length >= 3 ? [one, encodeURIComponent(one)] : []))
     .toSorted((a, b) => b.length - a.length);
   return { ...found, text: texts.reduce((text, secret) => text.replaceAll(secret, '…'), found.text) };
 }
@@ -65,8 +64,8 @@ export function durationText(seconds: number): string {
   ] as const;
   const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, 'second'];
   const count = Math.floor(seconds / size);
-  return countText(count, name);
+  return withNoun(count, name);
 }
 
 /** Returns a number with its noun, such as "1 job" and "2 jobs". */
-export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const withNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

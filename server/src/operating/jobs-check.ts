@@ -1,9 +1,9 @@
 // Checks what is waiting: jobs, files, invitations, and weeks that should have closed. Pure.
-import { countText, durationText, type Finding, findingsOf } from './findings.ts';
+import { withNoun, durationText, type Finding, reportOn } from './findings.ts';
 import type { JobFacts } from './jobs.sql.ts';
 import type { WaitingWork } from './waiting.ts';
 
-const { ok, warning, problem } = findingsOf('jobs');
+const { ok, warning, problem } = reportOn('jobs');
 
 /** How long work may wait before it is reported, in seconds: the same times as for the warnings of the console. */
 const late = { jobs: 15 * 60, files: 15 * 60, messages: 60 * 60 };
@@ -15,7 +15,7 @@ export function checkJobs({ jobs, work, lateWeeks }: JobsState): Finding[] {
   if (!jobs) return [ok('none', 'There are no jobs before the first start.')];
   const { waiting, dead, processes } = jobs;
   const isStopped = processes === 0;
-  const since = `The oldest of ${countText(waiting.count, 'waiting job')} has been due for ${durationText(waiting.oldestSeconds)}.`;
+  const since = `The oldest of ${withNoun(waiting.count, 'waiting job')} has been due for ${durationText(waiting.oldestSeconds)}.`;
   return [
     isStopped
       ? warning(
@@ -24,12 +24,12 @@ export function checkJobs({ jobs, work, lateWeeks }: JobsState): Finding[] {
         )
       : waiting.oldestSeconds > late.jobs
         ? problem('late', `${since} Look for errors in the log, and restart the service.`)
-        : ok('running', `${countText(processes, 'service')} running. ${waiting.count} jobs are waiting.`),
+        : ok('running', `${withNoun(processes, 'service')} running. ${waiting.count} jobs are waiting.`),
     ...(dead > 0
       ? [
           warning(
             'dead',
-            `${countText(dead, 'job')} failed too often and won’t be tried again. The log has the errors. They are removed after a week.`,
+            `${withNoun(dead, 'job')} failed too often and won’t be tried again. The log has the errors. They are removed after a week.`,
           ),
         ]
       : []),
@@ -65,6 +65,6 @@ const lateWeekFinding = (lateWeeks: number): Finding[] =>
     : [
         problem(
           'lateWeek',
-          `${countText(lateWeeks, 'week')} ended more than an hour ago and ${lateWeeks === 1 ? 'is' : 'are'} not closed. See “The week did not close” in docs/operators/troubleshooting.md.`,
+          `${withNoun(lateWeeks, 'week')} ended more than an hour ago and ${lateWeeks === 1 ? 'is' : 'are'} not closed. See “The week did not close” in docs/operators/troubleshooting.md.`,
         ),
       ];

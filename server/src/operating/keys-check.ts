@@ -1,8 +1,8 @@
 // Checks the keys: that they are here, open what is stored, and that only the service can read them.
 import type { KeyFacts, KeyFileFacts } from '../sealing/key-facts.ts';
-import { countText, type Finding, findingsOf } from './findings.ts';
+import { withNoun, type Finding, reportOn } from './findings.ts';
 
-const { ok, warning, problem } = findingsOf('keys');
+const { ok, warning, problem } = reportOn('keys');
 
 /** Checks who can read the key files. `isRoot`: root can use files of other users, and the service may run as one of them. */
 export function checkKeyFiles(files: readonly KeyFileFacts[], isRoot: boolean): Finding[] {
@@ -72,16 +72,16 @@ function answerKeyFindings(
     return [
       problem(
         'answersMissing',
-        `The answer key is missing on this server, and ${countText(count, 'week')} can’t be answered or closed with results. If another server has it, run "soundings keys export" there and "soundings keys import" here. If it is lost, "soundings keys reset --yes" closes them without results.`,
+        `The answer key is missing on this server, and ${withNoun(count, 'week')} can’t be answered or closed with results. If another server has it, run "soundings keys export" there and "soundings keys import" here. If it is lost, "soundings keys reset --yes" closes them without results.`,
       ),
     ];
   if (lost > 0)
     return [
       problem(
         'weeksLost',
-        `The answer key in ${place} doesn’t open ${lost} of ${countText(count, 'open week')}, for example because an older database was restored. The service closes them without results when it starts. If you have the right key, import it before.`,
+        `The answer key in ${place} doesn’t open ${lost} of ${withNoun(count, 'open week')}, for example because an older database was restored. The service closes them without results when it starts. If you have the right key, import it before.`,
       ),
     ];
-  const weeks = count === 0 ? 'No week is open.' : `It opens ${countText(count, 'open week')}.`;
+  const weeks = count === 0 ? 'No week is open.' : `It opens ${withNoun(count, 'open week')}.`;
   return [ok('answersReady', `The answer key is in ${place}. ${weeks}`)];
 }

@@ -1,8 +1,8 @@
 // Checks PUBLIC_URL, TRUST_PROXY and TLS: whether they fit together, and what a request to PUBLIC_URL shows. Pure.
 import { isLoopback } from '../base/smtp.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, reportOn } from './findings.ts';
 
-const { ok, warning, problem } = findingsOf('proxy');
+const { ok, warning, problem } = reportOn('proxy');
 
 export type AddressSettings = {
   host: string;

@@ -1,9 +1,9 @@
 // Checks SFTP: its port and its host keys. Also checks that the port for HTTP(S) can be used.
 import type { HostKeyRow } from '../sftp/host-keys.sql.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, reportOn } from './findings.ts';
 import type { PortAnswer } from './ports.ts';
 
-const sftp = findingsOf('sftp');
+const sftp = reportOn('sftp');
 
 export type PortState = {
   /** What responds on the port. */
@@ -25,7 +25,7 @@ function portProblem(setting: string, port: number, fault: string): string {
 
 /** Checks the port for HTTP(S). `isOurs`: whether Soundings responds there. */
 export function checkHttpPort(port: number, { answer, fault }: PortState, isOurs: boolean): Finding[] {
-  const proxy = findingsOf('proxy');
+  const proxy = reportOn('proxy');
   if (answer !== 'refused')
     return isOurs
       ? [proxy.ok('port', `The service responds on port ${port}.`)]

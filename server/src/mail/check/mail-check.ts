@@ -23,16 +23,11 @@ export async function checkMail(
   mail: Mail,
   options: MailCheckOptions = {},
 ): Promise<MailFinding[]> {
-  return checkWith(settings, options, { to: mail.to, deliver: () => deliver(mailer, mail) });
+  return checkMailSettings(settings, options, { to: mail.to, deliver: () => deliver(mailer, mail) });
 }
 
-/** Tests the settings without a recipient and without sending an email. */
-export const checkMailServer = (
-  settings: MailCheckSettings,
-  options: MailCheckOptions,
-): Promise<MailFinding[]> => checkWith(settings, options);
-
-async function checkWith(
+/** Tests the settings. Without `test`, it names no recipient and sends no email. */
+export async function checkMailSettings(
   { smtpUrl, mailFrom, dkim }: MailCheckSettings,
   { stepMs = 10_000, dnsMs = 20_000, dnsServers }: MailCheckOptions,
   test?: { to: string; deliver: () => Promise<MailFinding> },

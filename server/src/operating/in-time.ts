@@ -2,15 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import { asFault } from '../db/db.ts';
-import { type CheckName, type Finding, findingsOf } from './findings.ts';
+import { type CheckName, type Finding, reportOn } from './findings.ts';
 
 /** Returns the findings of a check, or a problem that says that the check failed or did not end within `ms`. */
-export async function within(
+export async function endInTime(
   check: CheckName,
   ms: number,
   work: () => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const { problem } = findingsOf(check);
+  const { problem } = reportOn(check);
   const ended = new AbortController();
   const late = sleep(ms, undefined, { signal: ended.signal }).then(() => [
     problem('late', `This check did not end within ${ms / 1000} seconds. Try again, and check the network.`),
