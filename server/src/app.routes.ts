@@ -41,9 +41,9 @@ import { serveDocuments } from './http/pages.ts';
 import { createServer, type Server, type ServerOptions } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
+import { waitingWork } from './operating/waiting.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -51,7 +51,6 @@ import type { SimulateBreakdown } from './results/segments/simulation-thread.ts'
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { countWaiting } from './files/store.sql.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
 import type { Connections } from './app.connections.ts';
 
@@ -104,10 +103,7 @@ export function serveInterfaces(
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
-    waiting: async () => {
-      const due = await selectDue(await pool, channelsOf(config), now());
-      return { files: await countWaiting(await pool), messages: due.mail, 'text messages': due.sms };
-    },
+    waiting: async () => waitingWork(await pool, channelsOf(config), now()),
     deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);

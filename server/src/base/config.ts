@@ -65,15 +65,34 @@ export type Config = {
 type Environment = Record<string, string | undefined>;
 
 /**
+ * The settings, what is wrong with them, and warnings. Invalid settings have their default in `config`. `secrets`: the values of secret
+ * settings, which must not be printed.
+ */
+export type ReadSettings = {
+  config: Config;
+  isPublicUrlSet: boolean;
+  secrets: string[];
+  faults: string[];
+  warnings: string[];
+};
+
+/**
  * Reads the settings. Each can also be given as NAME_FILE, the path of a file that contains the value (except settings that
  * name a file anyway). Throws one Fault that lists every invalid setting.
  */
 export function readConfig(env: Environment): Config {
+  const { config, faults } = readSettings(env);
+  if (faults.length === 0) return config;
+  throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
+}
+
+/** Reads the settings, and reports what is invalid instead of throwing. For `soundings doctor`: the service never runs with them. */
+export function readSettings(env: Environment): ReadSettings {
   const faults: string[] = [];
   const renamed = withNewNames(env, faults);
   const value = Object.fromEntries(
     settings.map((setting) => [setting.name, readSetting(setting, renamed, faults)]),
-  ) as Record<(typeof settings)[number]['name'], string>;
+  ) as Values;
   const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
   const trustProxy = listOf(value.TRUST_PROXY);
   if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
@@ -86,9 +105,30 @@ export function readConfig(env: Environment): Config {
   const sms = smsGatewayOf(value, faults);
   if (sms && !isLoopback(sms.url.hostname) && value.PUBLIC_URL === '')
     faults.push(linksNeedUrl('SMS_PROVIDER', 'text messages'));
-  if (faults.length > 0) {
-    throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
-  }
+  return {
+    config: configOf(faults.length > 0 ? withDefaults(value) : value, { tls, trustProxy, sms }),
+    isPublicUrlSet: value.PUBLIC_URL !== '',
+    secrets: settings.flatMap((one) => ('secret' in one && value[one.name] ? [value[one.name]] : [])),
+    faults,
+    warnings: settingWarnings(env),
+  };
+}
+
+type Values = Record<(typeof settings)[number]['name'], string>;
+
+/** Returns the settings with the default in place of each invalid one. */
+const withDefaults = (value: Values): Values =>
+  Object.fromEntries(
+    settings.map(({ name, kind, fallback }) => {
+      const isValid = value[name] === fallback || expectedUnless(kind, value[name]) === undefined;
+      return [name, isValid ? value[name] : fallback];
+    }),
+  ) as Values;
+
+function configOf(
+  value: Values,
+  { tls, trustProxy, sms }: Pick<Config, 'tls' | 'trustProxy' | 'sms'>,
+): Config {
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
   const publicUrl = (value.PUBLIC_URL || listensAt).replace(/\/+$/, '');
@@ -291,10 +331,9 @@ function readTls(certFile: string, keyFile: string, faults: string[]): Config['t
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together, but one is missing.');
     return undefined;
   }
-  return {
-    cert: readFile('TLS_CERT_FILE', certFile, faults),
-    key: readFile('TLS_KEY_FILE', keyFile, faults),
-  };
+  const cert = readFile('TLS_CERT_FILE', certFile, faults);
+  const key = readFile('TLS_KEY_FILE', keyFile, faults);
+  return cert === '' || key === '' ? undefined : { cert, key };
 }
 
 function readFile(setting: string, file: string, faults: string[]): string {

@@ -1,7 +1,7 @@
 // Runs one soundings command, with or without a running service. Each area of commands has a file. ../command.ts is the program.
 import { audit } from '../accounts/audit.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
-import type { Config } from '../base/config.ts';
+import type { Config, ReadSettings } from '../base/config.ts';
 import { Fault } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { asFault, openPool, type Pool } from '../db/db.ts';
@@ -10,6 +10,7 @@ import { migrate } from '../db/migrate.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { ServeAnswering } from '../simulation/simulation.ts';
 import { accountCommands } from './accounts.ts';
+import { doctorCommands } from './doctor.ts';
 import { fileCommands } from './files.ts';
 import { historyCommands } from './history.ts';
 import { keyCommands } from './keys.ts';
@@ -32,6 +33,8 @@ type Commands = Record<string, Command>;
 /** What a command gets from the process that runs it. */
 export type Surroundings = {
   config: () => Config;
+  /** The same settings, with what is wrong with them. */
+  settings: () => ReadSettings;
   /** Reads standard input to its end. */
   input: () => string;
   /** Write to standard output and to standard error. */
@@ -42,7 +45,7 @@ export type Surroundings = {
 };
 
 const commandsWith = (
-  { config, serve }: Surroundings,
+  { config, settings, serve }: Surroundings,
   canMail = () => config().smtpUrl !== undefined,
 ): Commands => ({
   ...accountCommands(canMail),
@@ -59,6 +62,7 @@ const commandsWith = (
   ...breakdownCommands,
   ...reportCommands,
   ...privacyCommands(config),
+  ...doctorCommands(settings),
   ...mailCommands(config),
   ...smsCommands(config),
   migrate: {
