@@ -9,7 +9,7 @@ import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
@@ -38,6 +38,8 @@ export type App = {
   address: string;
   /** Resolves when requests can be served. Rejects if the start failed. */
   started: Promise<void>;
+  /** Resolves with the reason when a newer version has migrated the database so that this one can't use it any more: stop then. */
+  superseded: Promise<Fault>;
   /**
    * Reports not ready, and serves requests for another `drainSeconds`. Then refuses new requests, and waits up to `seconds` for
    * running ones.
@@ -59,6 +61,8 @@ export async function startApp(
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let keyTimer: NodeJS.Timeout | undefined;
+  let schemaTimer: NodeJS.Timeout | undefined;
+  const superseded = Promise.withResolvers<Fault>();
   let isStarted = false;
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
@@ -86,6 +90,7 @@ export async function startApp(
     await reached;
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    schemaTimer = watchSchema(await pool, superseded.resolve);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     keyTimer = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
@@ -104,11 +109,13 @@ export async function startApp(
   return {
     address,
     started,
+    superseded: superseded.promise,
     async stop(seconds, drainSeconds = 0) {
       server.leave();
       isStopping = true;
       if (isStarted) await sleep(drainSeconds * 1000);
       clearInterval(keyTimer);
+      clearInterval(schemaTimer);
       const deadline = Date.now() + seconds * 1000;
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
@@ -157,6 +164,19 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
       );
     });
   }, keyIntervalMs).unref();
+}
+
+/** How often a process checks whether a newer version has migrated the database, in ms. */
+const schemaIntervalMs = 5_000;
+
+/** Reports a migration of a newer version with which this one can't run. Its requests and jobs would damage data. */
+function watchSchema(pool: Pool, report: (fault: Fault) => void): NodeJS.Timeout {
+  return setInterval(() => {
+    tooNew(pool).then(
+      (fault) => fault && report(fault),
+      () => {}, // no connection: requests and jobs report this
+    );
+  }, schemaIntervalMs).unref();
 }
 
 /** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */
