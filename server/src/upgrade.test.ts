@@ -117,13 +117,13 @@ describe.each(keptSets())('the database that version %s has left', (name) => {
 
   test('still knows what people have answered in the open week, and closes it with the same figures', async () => {
     const { company } = set.about;
-    const page = await fetch(`${app.address}/a/${company.open.answered[0]}`, {
-      headers: { cookie: `soundings_visit=${visitOf(0)}` },
+    // The last links were emailed, and every third person has written comments. Links that were handed out show no answers.
+    const at = company.open.answered.findLastIndex((_link, i) => i % 3 === 0);
+    const page = await fetch(`${app.address}/a/${company.open.answered[at]}`, {
+      headers: { cookie: `soundings_visit=${visitOf(at)}` },
     });
-    expect({ status: page.status, text: await page.text() }).toEqual({
-      status: 200,
-      text: expect.stringMatching(/Comment 0 – “\d+”/),
-    });
+    expect(page.status).toBe(200);
+    expect((await page.text()).includes(`Comment ${at} – “`)).toBe(true);
     const keys = new AnswerKeys(pool, { place: 'file', directory: folder });
     await closeWeekNow(pool, keys, company.account, weekNamed(company.open.week), set.about.at);
     await computeStatistics(pool, company.account);
