@@ -60,8 +60,7 @@ export async function startApp(
 ): Promise<App> {
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
-  let keyTimer: NodeJS.Timeout | undefined;
-  let schemaTimer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
   const superseded = Promise.withResolvers<Fault>();
   let isStarted = false;
   let isStopping = false;
@@ -73,13 +72,7 @@ export async function startApp(
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveInterfaces(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const approve = openApprover(moduleAt('files.thread'), databaseUrl);
-  const createReports = openReports(moduleAt('reports.thread'), databaseUrl);
-  const drivers = openDrivers(moduleAt('drivers.thread'));
-  const simulateBreakdown = openSimulations(moduleAt('segments.thread'));
-  const words = openWords(moduleAt('words.thread'));
-  const ask = askOn(config, databaseUrl, log, now);
-  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
+  const computing = computingOf(config, databaseUrl, log, now);
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
@@ -90,9 +83,8 @@ export async function startApp(
     await reached;
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    schemaTimer = watchSchema(await pool, superseded.resolve);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
-    keyTimer = keepKeysMoving(await keys, log);
+    timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
@@ -114,8 +106,7 @@ export async function startApp(
       server.leave();
       isStopping = true;
       if (isStarted) await sleep(drainSeconds * 1000);
-      clearInterval(keyTimer);
-      clearInterval(schemaTimer);
+      for (const timer of timers) clearInterval(timer);
       const deadline = Date.now() + seconds * 1000;
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
@@ -124,6 +115,18 @@ export async function startApp(
       await jobs?.stop();
       await disconnect(connections, secondsLeft());
     },
+  };
+}
+
+/** Opens what computes for the console in threads and child processes. */
+function computingOf(config: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number) {
+  return {
+    approve: openApprover(moduleAt('files.thread'), databaseUrl),
+    ask: askOn(config, databaseUrl, log, now),
+    createReports: openReports(moduleAt('reports.thread'), databaseUrl),
+    drivers: openDrivers(moduleAt('drivers.thread')),
+    simulateBreakdown: openSimulations(moduleAt('segments.thread')),
+    words: openWords(moduleAt('words.thread')),
   };
 }
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrations } from './db/migrate.ts';
 import { openTestDatabase } from './testing/database.ts';
-import { createEmptyDatabase } from './testing/empty-database.ts';
+import { createEmptyDatabase } from './testing/upgrades/empty-database.ts';
 import { freePort } from './testing/processes/free-port.ts';
 import { home, isReady, started, useDirectory } from './testing/processes/processes.ts';
 import { type Company, organization, visitOf } from './testing/upgrades/company.ts';

@@ -16,7 +16,7 @@ import { isMigrated, migrations } from './db/migrate.ts';
 import { closeWeekNow } from './results/close-week.ts';
 import { computeStatistics } from './results/statistics/statistics.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
-import { createEmptyDatabase, type EmptyDatabase } from './testing/empty-database.ts';
+import { createEmptyDatabase, type EmptyDatabase } from './testing/upgrades/empty-database.ts';
 import { freePort } from './testing/processes/free-port.ts';
 import { password, visitOf } from './testing/upgrades/company.ts';
 import { readAll, type Responses, withoutErrorId } from './testing/upgrades/data-requests.ts';

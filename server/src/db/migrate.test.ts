@@ -12,7 +12,7 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { createEmptyDatabase } from '../testing/empty-database.ts';
+import { createEmptyDatabase } from '../testing/upgrades/empty-database.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { testConfig } from '../testing/world.ts';

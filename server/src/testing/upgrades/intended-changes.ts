@@ -1,6 +1,4 @@
 // What the data interface responds differently since an upgrade, on purpose. CHANGELOG.md has each of these changes as well.
-import type { Responses } from './data-requests.ts';
-
 export type IntendedChange = {
   /** A migration of the version that brought the change. It applies to the responses of versions from before that migration. */
   since: string;

@@ -1,8 +1,8 @@
 // An empty database on the server of the test run.
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { openPool } from '../db/db.ts';
-import { databaseAt } from './postgres.ts';
+import { openPool } from '../../db/db.ts';
+import { databaseAt } from '../postgres.ts';
 
 export type EmptyDatabase = { url: string; drop(): Promise<void> };
 
