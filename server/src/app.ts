@@ -9,7 +9,7 @@ import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
@@ -38,6 +38,8 @@ export type App = {
   address: string;
   /** Resolves when requests can be served. Rejects if the start failed. */
   started: Promise<void>;
+  /** Resolves with the reason when a newer version has migrated the database so that this one can't use it any more: stop then. */
+  superseded: Promise<Fault>;
   /**
    * Reports not ready, and serves requests for another `drainSeconds`. Then refuses new requests, and waits up to `seconds` for
    * running ones.
@@ -58,7 +60,8 @@ export async function startApp(
 ): Promise<App> {
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
-  let keyTimer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  const superseded = Promise.withResolvers<Fault>();
   let isStarted = false;
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
@@ -69,13 +72,7 @@ export async function startApp(
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveInterfaces(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const approve = openApprover(moduleAt('files.thread'), databaseUrl);
-  const createReports = openReports(moduleAt('reports.thread'), databaseUrl);
-  const drivers = openDrivers(moduleAt('drivers.thread'));
-  const simulateBreakdown = openSimulations(moduleAt('segments.thread'));
-  const words = openWords(moduleAt('words.thread'));
-  const ask = askOn(config, databaseUrl, log, now);
-  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
+  const computing = computingOf(config, databaseUrl, log, now);
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
@@ -87,7 +84,7 @@ export async function startApp(
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const hasSecrets = await prepareKeys(await pool, await keys, log);
-    keyTimer = keepKeysMoving(await keys, log);
+    timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
@@ -104,11 +101,12 @@ export async function startApp(
   return {
     address,
     started,
+    superseded: superseded.promise,
     async stop(seconds, drainSeconds = 0) {
       server.leave();
       isStopping = true;
       if (isStarted) await sleep(drainSeconds * 1000);
-      clearInterval(keyTimer);
+      for (const timer of timers) clearInterval(timer);
       const deadline = Date.now() + seconds * 1000;
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
@@ -117,6 +115,18 @@ export async function startApp(
       await jobs?.stop();
       await disconnect(connections, secondsLeft());
     },
+  };
+}
+
+/** Opens what computes for the console in threads and child processes. */
+function computingOf(config: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number) {
+  return {
+    approve: openApprover(moduleAt('files.thread'), databaseUrl),
+    ask: askOn(config, databaseUrl, log, now),
+    createReports: openReports(moduleAt('reports.thread'), databaseUrl),
+    drivers: openDrivers(moduleAt('drivers.thread')),
+    simulateBreakdown: openSimulations(moduleAt('segments.thread')),
+    words: openWords(moduleAt('words.thread')),
   };
 }
 
@@ -157,6 +167,19 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
       );
     });
   }, keyIntervalMs).unref();
+}
+
+/** How often a process checks whether a newer version has migrated the database, in ms. */
+const schemaIntervalMs = 5_000;
+
+/** Reports a migration of a newer version with which this one can't run. Its requests and jobs would damage data. */
+function watchSchema(pool: Pool, report: (fault: Fault) => void): NodeJS.Timeout {
+  return setInterval(() => {
+    tooNew(pool).then(
+      (fault) => fault && report(fault),
+      () => {}, // no connection: requests and jobs report this
+    );
+  }, schemaIntervalMs).unref();
 }
 
 /** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */

@@ -10,8 +10,14 @@ export type Migration = { version: number; name: string; breaking: boolean; sql:
 const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
 
+let known: Migration[] | undefined;
+
 /** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */
-export function migrations(): Migration[] {
+export const migrations = (): Migration[] => (known ??= readMigrations());
+
+const latestVersion = (): number => migrations().at(-1)?.version ?? 0;
+
+function readMigrations(): Migration[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
     .toSorted()
@@ -26,21 +32,38 @@ export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promis
 
 /** Applies the missing migrations and returns their names. */
 export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<string[]> {
-  const known = migrations();
   await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
-  for (const migration of known) {
+  for (const migration of migrations()) {
     const done = await inTransaction(pool, (tx) => applyOnce(tx, migration, steps));
     if (done) applied.push(migration.name);
   }
-  await refuseNewerBreaking(pool, known.at(-1)?.version ?? 0);
+  const fault = await tooNew(pool);
+  if (fault) throw fault;
   return applied;
 }
 
-/** Returns whether every migration of this version has been applied. */
+/**
+ * Returns whether every migration of this version has been applied, and no migration of a newer one with which this version can't run.
+ */
 export async function isMigrated(pool: Pool): Promise<boolean> {
-  const [row] = await pool<{ latest: number | null }[]>`select max(version) as latest from migrations`;
-  return (row?.latest ?? 0) >= (migrations().at(-1)?.version ?? 0);
+  const ours = latestVersion();
+  const [row] = await pool<{ latest: number | null; breaking: number | null }[]>`
+    select max(version) as latest, max(version) filter (where breaking) as breaking from migrations`;
+  return (row?.latest ?? 0) >= ours && (row?.breaking ?? 0) <= ours;
+}
+
+/** Returns why this version can't use the database: a newer one has made a breaking change. Undefined: it can. */
+export async function tooNew(pool: Pool): Promise<Fault | undefined> {
+  const [newer] = await pool<{ name: string }[]>`
+    select name from migrations where version > ${latestVersion()} and breaking order by version limit 1`;
+  if (!newer) return undefined;
+  return new Fault(
+    'unavailable',
+    'database too new',
+    `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
+      'Start the newer version, or restore a backup from before the upgrade.',
+  );
 }
 
 async function createMigrationsTable(tx: Transaction): Promise<void> {
@@ -67,16 +90,4 @@ async function applyOnce(
   await tx.unsafe(sql);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
   return true;
-}
-
-async function refuseNewerBreaking(pool: Pool, ours: number): Promise<void> {
-  const [newer] = await pool<{ name: string }[]>`
-    select name from migrations where version > ${ours} and breaking order by version limit 1`;
-  if (!newer) return;
-  throw new Fault(
-    'unavailable',
-    'database too new',
-    `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
-      'Start the newer version, or restore a backup from before the upgrade.',
-  );
 }
