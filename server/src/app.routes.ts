@@ -3,6 +3,8 @@ import { channelsOf } from './base/messages/channels.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
+import { serveAudit } from './accounts/audit-chain/audit.routes.ts';
+import { countUnsentEntries } from './accounts/audit-chain/syslog.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
@@ -99,6 +101,7 @@ export function serveInterfaces(
   serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
   serveStorage(server, pool);
+  serveAudit(server, pool);
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveEntry(server, { pool: answers, keys, channels: channelsOf(config), now });
   serveMetrics(server.app, {
@@ -106,7 +109,12 @@ export function serveInterfaces(
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
     waiting: async () => {
       const due = await selectDue(await pool, channelsOf(config), now());
-      return { files: await countWaiting(await pool), messages: due.mail, 'text messages': due.sms };
+      return {
+        files: await countWaiting(await pool),
+        messages: due.mail,
+        'text messages': due.sms,
+        ...(config.auditSyslog && { 'audit entries': await countUnsentEntries(await pool) }),
+      };
     },
     deadJobs,
   });

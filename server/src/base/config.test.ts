@@ -65,6 +65,7 @@ describe('the defaults', () => {
     dkim: undefined,
     bounces: undefined,
     sms: undefined,
+    auditSyslog: undefined,
     metricsToken: undefined,
     logLevel: 'info',
     drainSeconds: 5,

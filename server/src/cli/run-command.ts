@@ -21,6 +21,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
+import { auditCommands } from './audit.ts';
 import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
 import { smsCommands } from './sms.ts';
@@ -58,6 +59,7 @@ const commandsWith = (
   ...simulationCommands(config, serve),
   ...breakdownCommands,
   ...reportCommands,
+  ...auditCommands,
   ...privacyCommands(config),
   ...mailCommands(config),
   ...smsCommands(config),

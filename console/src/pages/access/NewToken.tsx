@@ -14,7 +14,7 @@ import { useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 
 type CreatedToken = { token: string; name: string; scopes: Scope[] };
-const scopes = ['data', 'organization', 'files'] as const;
+const scopes = ['data', 'organization', 'files', 'audit'] as const;
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
 /** Returns the day that is `days` days from today, in the service's format. */
@@ -44,6 +44,7 @@ function TokenForm({
       data: false,
       organization: false,
       files: false,
+      audit: false,
       isQuoted: false,
       expiry: '365' as Expiry,
       day: '',
@@ -124,6 +125,7 @@ function ExpiryField(field: ExpiryProps) {
 function tryLine({ token, scopes: [scope] }: CreatedToken, base: string): string {
   const header = `-H "Authorization: ${token}"`;
   if (scope === 'data') return `curl ${base}/v1/groups ${header}`;
+  if (scope === 'audit') return `curl ${base}/v1/audit ${header}`;
   if (scope === 'files') return `curl ${base}/v1/storage/files ${header}`;
   return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
 }

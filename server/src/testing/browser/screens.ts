@@ -404,6 +404,7 @@ async function main(): Promise<void> {
     dkim: undefined,
     bounces: undefined,
     sms: undefined,
+    auditSyslog: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);
