@@ -4,7 +4,6 @@ import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { serveAudit } from './accounts/audit-chain/audit.routes.ts';
-import { countUnsentEntries } from './accounts/audit-chain/syslog.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
@@ -43,9 +42,9 @@ import { serveDocuments } from './http/pages.ts';
 import { createServer, type Server, type ServerOptions } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
+import { operatingFacts } from './operating/facts.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -53,7 +52,6 @@ import type { SimulateBreakdown } from './results/segments/simulation-thread.ts'
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { countWaiting } from './files/store.sql.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
 import type { Connections } from './app.connections.ts';
 
@@ -107,15 +105,7 @@ export function serveInterfaces(
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
-    waiting: async () => {
-      const due = await selectDue(await pool, channelsOf(config), now());
-      return {
-        files: await countWaiting(await pool),
-        messages: due.mail,
-        'text messages': due.sms,
-        ...(config.auditSyslog && { 'audit entries': await countUnsentEntries(await pool) }),
-      };
-    },
+    facts: async () => operatingFacts(await pool, { config, keys: await keys, now: now() }),
     deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);
