@@ -32,6 +32,7 @@ import { serveBreakdowns } from './console/groups/breakdowns.routes.ts';
 import { serveFiles } from './console/runs/files.routes.ts';
 import { serveRuns } from './console/runs/runs.routes.ts';
 import { serveSession } from './console/session/session.routes.ts';
+import { serveInstallation } from './console/core/installation.routes.ts';
 import { serveSystem } from './console/core/system.routes.ts';
 import type { Pool } from './db/db.ts';
 import { isMigrated } from './db/migrate.ts';
@@ -124,7 +125,8 @@ type ConsoleDependencies = {
   simulateBreakdown: SimulateBreakdown;
   words: Words;
   now: () => number;
-  deadJobs: (accountId: number) => Promise<number>;
+  /** Without an account: of all accounts. */
+  deadJobs: (accountId?: number) => Promise<number>;
 };
 
 /** Registers the routes of the console. */
@@ -154,6 +156,7 @@ export function serveConsole(
   serveSmsSettings(console, { pool, publicUrl: config.publicUrl, sms: config.sms, channels });
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, channels, forgottenProxy: server.forgottenProxy });
+  serveInstallation(console, { pool, keys, config, now, deadJobs: () => deadJobs() });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });

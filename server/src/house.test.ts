@@ -214,6 +214,7 @@ const publicFiles = [
   'results/statistics/drivers-thread.ts',
   'history/history.ts',
   'operating/facts.ts',
+  'db/database-facts.ts',
   'operating/waiting.ts',
   'console/core/console.ts',
   'console/core/dev.ts',

@@ -559,6 +559,23 @@ describe('MAIL_FROM', () => {
   });
 });
 
+describe('AUDIT_SYSLOG', () => {
+  test('is an address with TLS; its certificates are read from a file', () => {
+    const server = (env: Environment) => readConfig(env).auditSyslog;
+    expect(server({})).toBeUndefined();
+    const address = { AUDIT_SYSLOG: 'tls://logs.example.com' };
+    expect(server(address)).toEqual({ host: 'logs.example.com', port: 6514, ca: undefined });
+    expect(server({ ...address, AUDIT_SYSLOG_CA_FILE: file('certificates') })?.ca).toBe('certificates');
+  });
+
+  test.each<[Environment, RegExp]>([
+    [{ AUDIT_SYSLOG: 'logs.example.com:6514' }, /^AUDIT_SYSLOG must be an address such as tls:/],
+    [{ AUDIT_SYSLOG: 'tcp://logs.example.com:514' }, /^AUDIT_SYSLOG must be an address such as tls:/],
+    [{ AUDIT_SYSLOG_CA_FILE: 'server/src/main.ts' }, /AUDIT_SYSLOG is missing/],
+    [{ AUDIT_SYSLOG: 'tls://logs', AUDIT_SYSLOG_CA_FILE: '/none' }, /cannot read the file \/none/],
+  ])('%j is refused', (env, expected) => expect(faultsOf(env)).toEqual([expect.stringMatching(expected)]));
+});
+
 describe('the table of settings', () => {
   test('has each name once, and a description for each', () => {
     expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length);

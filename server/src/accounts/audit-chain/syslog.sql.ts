@@ -31,11 +31,15 @@ export async function updateCursor(tx: Transaction, accountId: AccountId, positi
 /** Returns how many entries of all accounts the syslog server has not received, and how long the oldest has waited. */
 export async function selectUnsent(db: Db): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`
-    select count(*)::integer as "count",
-           greatest(0, coalesce(extract(epoch from now() - min(e.at)), 0))::float8 as "oldestSeconds"
-    from   accounts a
-    left   join audit_syslog_cursors c on c.account_id = a.account_id
-    join   audit_entries e
-      on   e.account_id = a.account_id and (e.position is null or e.position > coalesce(c.position, 0))`;
+    select coalesce(sum(count), 0)::float8 as "count",
+           greatest(0, coalesce(extract(epoch from now() - min(oldest)), 0))::float8 as "oldestSeconds"
+    from   (select h.position - coalesce(c.position, 0) as count,
+                   (select e.at from audit_entries e
+                    where  e.account_id = h.account_id and e.position = coalesce(c.position, 0) + 1) as oldest
+            from   audit_heads h
+            left   join audit_syslog_cursors c on c.account_id = h.account_id
+            where  h.position > coalesce(c.position, 0)
+            union all
+            select count(*), min(at) from audit_entries where position is null) unsent`;
   return row ?? { count: 0, oldestSeconds: 0 };
 }

@@ -43,7 +43,7 @@ async function receive(pair: Pair, port = 0, behaviours: Behaviour[] = []): Prom
     if (isSilent) return;
     if (isRefused) return void raw.resetAndDestroy();
     const socket = new TLSSocket(raw, { isServer: true, ...pair }).on('error', () => {});
-    let bytes = Buffer.alloc(0);
+    let bytes: Buffer = Buffer.alloc(0);
     let count = 0;
     socket.on('data', (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
@@ -91,7 +91,7 @@ const write = (accountId: number, subject: string) =>
   audit(database.pool, accountId, { origin: 'service' }, 'run applied', { subject, details: { text: 'é…😀' } });
 const send = async (port: number, ca = right.cert, log = openLog('silent')) => {
   await chainAllEntries(database.pool);
-  const target = { server: { host: '127.0.0.1', port, ca }, sender: 'surveys.example.com', silenceMs: 500 };
+  const target = { server: { host: '127.0.0.1', port, ca }, sender: 'surveys.example.com', timeoutMs: 500 };
   await sendAuditEntries(database.pool, target, log);
 };
 const unsent = async () => (await countUnsentEntries(database.pool)).count;

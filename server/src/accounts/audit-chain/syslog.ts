@@ -15,10 +15,10 @@ import { lockCursor, selectAccountsToSend, selectUnsent, updateCursor } from './
 /** How many entries are sent over one connection. */
 const batch = 500;
 /** How long, in milliseconds, the server may be silent. */
-const patienceMs = 15_000;
+const standardTimeoutMs = 15_000;
 
-/** The server, and the host name that messages contain. `silenceMs` is for tests. */
-export type SyslogTarget = { server: SyslogServer; sender: string; silenceMs?: number };
+/** The server, and the host name that messages contain. `timeoutMs` is for tests. */
+export type SyslogTarget = { server: SyslogServer; sender: string; timeoutMs?: number };
 
 /** Sends everything that the server has not received yet. If it cannot be reached, logs a warning; the next run tries again. */
 export async function sendAuditEntries(pool: Pool, target: SyslogTarget, log: Log): Promise<void> {
@@ -65,18 +65,14 @@ export function syslogFrame(entry: AuditRecord, sender: string): Buffer {
 }
 
 /** Sends the frames over one connection. Throws unless the server has read them all. */
-async function send({ server, silenceMs = patienceMs }: SyslogTarget, frames: Buffer[]): Promise<void> {
+async function send({ server, timeoutMs = standardTimeoutMs }: SyslogTarget, frames: Buffer[]): Promise<void> {
   const { host, port, ca } = server;
-  const socket = connect({
-    host,
-    port,
-    ...(ca !== undefined && { ca }),
-    ...(isIP(host) === 0 && { servername: host }),
-    minVersion: 'TLSv1.2',
-    allowHalfOpen: true,
-  });
-  socket.setTimeout(silenceMs, () =>
-    socket.destroy(new Error(`The server did not respond for ${silenceMs} ms.`)),
+  const named = isIP(host) === 0 && { servername: host };
+  // With allowHalfOpen, which the types don't know, we decide when our side ends.
+  const options = { host, port, ca, ...named, minVersion: 'TLSv1.2' as const, allowHalfOpen: true };
+  const socket = connect(options);
+  socket.setTimeout(timeoutMs, () =>
+    socket.destroy(new Error(`The server did not respond for ${timeoutMs} ms.`)),
   );
   const failed = once(socket, 'error').then(([error]) => Promise.reject(error));
   try {
@@ -96,7 +92,9 @@ async function writeAll(socket: TLSSocket, frames: Buffer[]): Promise<void> {
   await once(socket, 'secureConnect');
   for (const frame of frames) if (!socket.write(frame)) await once(socket, 'drain');
   // Only once everything was passed on and the server is still there, its end means that it has read everything.
-  if (socket.writableLength > 0) await once(socket, 'drain');
+  await new Promise<void>((resolve, reject) =>
+    socket.write('', (error) => (error ? reject(error) : resolve())),
+  );
   if (hasLeft) throw new Error('The server closed the connection before it had everything.');
   socket.end();
   await ended;

@@ -245,6 +245,13 @@ const screens: Screen[] = [
     path: '/files/$exportId?columns=yes',
     first: (page) => page.getByRole('dialog').getByLabel('Country of phone numbers').scrollIntoViewIfNeeded(),
   },
+  {
+    name: 'system',
+    title: 'System',
+    description: 'For operators: version, database, disk, waiting work and what is not set up.',
+    path: '/system',
+    onPhone: true,
+  },
 ];
 
 /** Pages for signing in. */
