@@ -2,6 +2,7 @@
 import type { Installation } from '@soundings/contract/console/system.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
+import { LinkButton } from '../../ui/Button.tsx';
 import { DescriptionList } from '../../ui/page/DescriptionList.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -35,12 +36,18 @@ export function SystemPage() {
   );
 }
 
+/** A value that says that there is none. */
+const Soft = ({ children }: { children: string }) => <span className={css['soft']}>{children}</span>;
+
 function Facts({ version, database, disk, mailFrom, sms, lastBackup }: Installation) {
   const t = useText();
   const format = useFormat();
-  const none = <span className={css['soft']}>{t('system.none')}</span>;
+  const none = <Soft key="none">{t('system.none')}</Soft>;
   return (
-    <Section title={t('system.installation')}>
+    <Section
+      title={t('system.installation')}
+      actions={<LinkButton to="/settings">{t('system.toSettings')}</LinkButton>}
+    >
       <DescriptionList
         items={[
           [t('system.version'), version],
@@ -58,11 +65,7 @@ function Facts({ version, database, disk, mailFrom, sms, lastBackup }: Installat
           [t('system.sms'), sms ?? none],
           [
             t('system.backup'),
-            lastBackup === null ? (
-              <span className={css['soft']}>{t('system.noBackup')}</span>
-            ) : (
-              format.time(lastBackup)
-            ),
+            lastBackup === null ? <Soft key="backup">{t('system.noBackup')}</Soft> : format.time(lastBackup),
           ],
         ]}
       />
@@ -79,7 +82,7 @@ function Waiting({ waiting, failedJobs }: Installation) {
         items={waiting.map(({ what, count, since }) => [
           t(`system.waiting.${what}`),
           since === null ? (
-            <span className={css['soft']}>{t('system.nothing')}</span>
+            <Soft key="nothing">{t('system.nothing')}</Soft>
           ) : (
             t('system.count', { count: format.number(count), since: format.time(since) })
           ),
