@@ -29,7 +29,9 @@ export const AuditRecord = Type.Object(
     userId: orNull(Type.Integer(), 'The ID of the user. It stays after the person is removed.'),
     tokenId: orNull(Type.Integer(), 'The ID of the API token.'),
     address: orNull(Type.String(), 'The IP address.'),
-    action: Type.String({ description: 'The action, such as `token created`. Later versions can have more.' }),
+    action: Type.String({
+      description: 'The action, such as `token created`. Later versions can have more.',
+    }),
     subject: orNull(Type.String(), 'What the action applied to: an ID, or a name that identifies no person.'),
     details: Type.Record(Type.String(), Type.Unknown(), { description: 'Other facts, different by action.' }),
     hash: hash('SHA-256 (hexadecimal) of all other fields as canonical JSON (RFC 8785).'),

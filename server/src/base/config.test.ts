@@ -306,6 +306,7 @@ describe('NAME_FILE', () => {
       SMS_REQUEST: '{"form": {"text": "{text}"}}',
       SMS_SIGNING_SECRET: `whsec_${'A'.repeat(32)}`,
       SMS_IDEMPOTENT: '1',
+      AUDIT_SYSLOG: 'tls://logs.example.com',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
       DRAIN_SECONDS: '8',

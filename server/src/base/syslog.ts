@@ -8,6 +8,7 @@ export function syslogAddressOf(text: string): { host: string; port: number } | 
   const url = URL.parse(text);
   const host = url?.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase() ?? '';
   const rest = url && [url.username, url.password, url.search, url.hash, url.pathname.replace(/^\/$/, '')];
-  if (url?.protocol !== 'tls:' || !/^[\w.:-]+$/.test(host) || rest?.some((part) => part !== '')) return undefined;
+  if (url?.protocol !== 'tls:' || !/^[\w.:-]+$/.test(host) || rest?.some((part) => part !== ''))
+    return undefined;
   return { host, port: Number(url.port) || 6514 };
 }

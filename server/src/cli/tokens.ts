@@ -76,6 +76,8 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
 function scopesOf(values: OptionValues): string[] {
   const scopes = values['scope'] as string[] | undefined;
   if (!scopes?.length)
-    throw new UsageError('--scope is required: data, organization, files or audit. Repeat it for each scope.');
+    throw new UsageError(
+      '--scope is required: data, organization, files or audit. Repeat it for each scope.',
+    );
   return scopes;
 }

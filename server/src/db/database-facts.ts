@@ -34,10 +34,16 @@ export type SchemaFacts = {
 
 export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
   const [facts, schema] = [await serverFacts(pool), await schemaFacts(pool)];
-  const { total, ofDatabase, ofRole, version, versionNumber, encoding, sizeBytes, isReadOnly, ...row } = facts;
+  const { total, ofDatabase, ofRole, version, versionNumber, encoding, sizeBytes, isReadOnly, ...row } =
+    facts;
   const limits = [total, ofDatabase, ofRole].filter(({ max }) => max >= 0);
   return {
-    ...{ version: version.replace(/ .*/, ''), versionNumber, encoding, sizeBytes, isReadOnly, schema },
+    version: version.replace(/ .*/, ''),
+    versionNumber,
+    encoding,
+    sizeBytes,
+    isReadOnly,
+    schema,
     role: {
       isSuperuser: row.isSuperuser,
       canCreateTables: row.canCreateTables,

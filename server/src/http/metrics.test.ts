@@ -35,7 +35,7 @@ test('requests from this machine get metrics of the process, of requests by rout
   expect(text).toContain('soundings_oldest_waiting_seconds{what="messages"} 0');
   expect(text).toContain('soundings_dead_jobs 0');
   expect(text).toMatch(/^soundings_build_info\{version="\d/m);
-  expect(text).toContain('soundings_overdue_weeks 0');
+  expect(text).toContain('soundings_late_closings 0');
   expect(text).toContain('soundings_waiting{what="pending runs"} 0');
   expect(text).toMatch(/^soundings_oldest_waiting_seconds\{what="jobs"\} \d/m);
   expect(text).toMatch(/^soundings_database_size_bytes [1-9]/m);

@@ -78,12 +78,14 @@ function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) 
     'Items that are waiting: files to be processed, invitations (messages, text messages) and jobs that are due, runs that await approval (pending runs), and audit entries that the syslog server has not received.',
     ['what'],
   );
-  const oldest = gauge('oldest_waiting_seconds', 'How long the oldest of these has waited. 0: none.', ['what']);
+  const oldest = gauge('oldest_waiting_seconds', 'How long the oldest of these has waited. 0: none.', [
+    'what',
+  ]);
   const dead = gauge(
     'dead_jobs',
     'Jobs that have failed permanently and are not retried. They are removed after a week.',
   );
-  const weeks = gauge('overdue_weeks', 'Weeks that ended more than an hour ago and are not closed.');
+  const weeks = gauge('late_closings', 'Weeks that ended more than an hour ago and are not closed.');
   const free = gauge('disk_free_bytes', 'The free space of DATA_DIR.');
   const total = gauge('disk_size_bytes', 'The size of the file system of DATA_DIR.');
   const database = gauge('database_size_bytes', 'The size of the database.');

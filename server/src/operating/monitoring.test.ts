@@ -80,7 +80,9 @@ describe('promtool', () => {
     if (!version) return context.skip('SKIPPED: promtool is missing (Debian: prometheus)');
     expect((await promtool('check', 'rules', 'alerts.yml')).stdout).toContain('SUCCESS');
     expect((await promtool('test', 'rules', 'alerts.test.yml')).stdout).toContain('SUCCESS');
-    expect((await promtool('check', 'config', '--syntax-only', 'prometheus.yml')).stdout).toContain('SUCCESS');
+    expect((await promtool('check', 'config', '--syntax-only', 'prometheus.yml')).stdout).toContain(
+      'SUCCESS',
+    );
     const checked = promisify(execFile)('promtool', ['check', 'metrics']);
     checked.child.stdin?.end(metrics);
     const complaints = (await checked.catch((error: { stderr: string }) => error)).stderr ?? '';

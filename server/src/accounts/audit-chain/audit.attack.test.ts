@@ -177,7 +177,10 @@ test('the program of docs/integrators/audit.md accepts an export, and no changed
   const document = readFileSync(new URL('../../../../docs/integrators/audit.md', import.meta.url), 'utf8');
   const program = /```python\n([\s\S]*?)```/.exec(document)?.[1] as string;
   const check = (lines: string[], ...last: string[]) =>
-    spawnSync('python3', ['-c', program, ...last], { input: lines.map((line) => `${line}\n`).join(''), encoding: 'utf8' });
+    spawnSync('python3', ['-c', program, ...last], {
+      input: lines.map((line) => `${line}\n`).join(''),
+      encoding: 'utf8',
+    });
   if (check([]).error) return context.skip('SKIPPED: python3 is missing');
   const other = await world.account();
   for (let n = 0; n < 3; n++) await audit(world.pool, other.id, { origin: 'service' }, 'run applied');

@@ -30,12 +30,7 @@ export function serveAudit(server: Server, pool: Promise<Pool>): void {
 }
 
 /** Yields `count` entries after `last` as lines. Each page is read when the client has taken the one before. */
-async function* linesOf(
-  pool: Pool,
-  accountId: AccountId,
-  last: Head,
-  count: number,
-): AsyncGenerator<string> {
+async function* linesOf(pool: Pool, accountId: AccountId, last: Head, count: number): AsyncGenerator<string> {
   for (let left = count; left > 0; left -= page) {
     const entries = await selectChained(pool, accountId, last, Math.min(page, left));
     last = entries.at(-1) ?? last;

@@ -2,7 +2,13 @@
 // and this gives it a position and a hash. An entry that is committed late is chained late, so a reader that continues after a
 // position never misses one (decisions/0041).
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
-import { hasUnchained, lockHead, selectAccountsToChain, selectUnchained, updateChained } from './chain.sql.ts';
+import {
+  hasUnchained,
+  lockHead,
+  selectAccountsToChain,
+  selectUnchained,
+  updateChained,
+} from './chain.sql.ts';
 import { chained } from './record.ts';
 
 /** How many entries are chained in a transaction. */

@@ -20,10 +20,7 @@ import { start } from './record.ts';
 import { countUnsentEntries, sendAuditEntries } from './syslog.ts';
 import { faultOf } from './verify.ts';
 
-const document = readFileSync(
-  new URL('../../../../docs/operators/monitoring.md', import.meta.url),
-  'utf8',
-);
+const document = readFileSync(new URL('../../../../docs/operators/monitoring.md', import.meta.url), 'utf8');
 
 /** Returns the configuration of the document, for this folder and port. */
 function configurationIn(folder: string, port: number): string {

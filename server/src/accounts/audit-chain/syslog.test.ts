@@ -88,7 +88,10 @@ const recordIn = (message: string) => {
 const newAccount = async () =>
   (await inTransaction(database.pool, (tx) => createAccount(tx, { name: 'Test' }))).id;
 const write = (accountId: number, subject: string) =>
-  audit(database.pool, accountId, { origin: 'service' }, 'run applied', { subject, details: { text: 'é…😀' } });
+  audit(database.pool, accountId, { origin: 'service' }, 'run applied', {
+    subject,
+    details: { text: 'é…😀' },
+  });
 const send = async (port: number, ca = right.cert, log = openLog('silent')) => {
   await chainAllEntries(database.pool);
   const target = { server: { host: '127.0.0.1', port, ca }, sender: 'surveys.example.com', timeoutMs: 500 };

@@ -45,7 +45,8 @@ async function sendBatch(pool: Pool, accountId: AccountId, target: SyslogTarget)
     const position = await lockCursor(tx, accountId);
     if (position === undefined) return 0;
     const hash = position === 0 ? start.hash : await selectHashAt(tx, accountId, position);
-    if (hash === undefined) throw new Error(`The audit log of account ${accountId} has no entry at position ${position}.`);
+    if (hash === undefined)
+      throw new Error(`The audit log of account ${accountId} has no entry at position ${position}.`);
     const entries = await selectChained(tx, accountId, { position, hash }, batch);
     const last = entries.at(-1);
     if (!last) return 0;
@@ -65,7 +66,10 @@ export function syslogFrame(entry: AuditRecord, sender: string): Buffer {
 }
 
 /** Sends the frames over one connection. Throws unless the server has read them all. */
-async function send({ server, timeoutMs = standardTimeoutMs }: SyslogTarget, frames: Buffer[]): Promise<void> {
+async function send(
+  { server, timeoutMs = standardTimeoutMs }: SyslogTarget,
+  frames: Buffer[],
+): Promise<void> {
   const { host, port, ca } = server;
   const named = isIP(host) === 0 && { servername: host };
   // With allowHalfOpen, which the types don't know, we decide when our side ends.
