@@ -29,8 +29,15 @@ export type Installation = {
   sms: string | null;
   /** When Soundings created the last backup; null: never. */
   lastBackup: string | null;
-  /** How much is waiting, and since when the oldest (ISO 8601); null: nothing is. */
-  waiting: { what: 'files' | 'messages' | 'text messages' | 'jobs'; count: number; since: string | null }[];
+  /**
+   * Since when the oldest item has been waiting (ISO 8601); null: nothing is. `count`: how many items are; null: not shown. The number
+   * of invitations is not, because it changes when a person answers before their invitation was sent.
+   */
+  waiting: {
+    what: 'files' | 'messages' | 'text messages' | 'jobs';
+    count: number | null;
+    since: string | null;
+  }[];
   failedJobs: number;
   notSetUp: NotSetUp[];
 };

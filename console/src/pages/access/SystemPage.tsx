@@ -83,6 +83,8 @@ function Waiting({ waiting, failedJobs }: Installation) {
           t(`system.waiting.${what}`),
           since === null ? (
             <Soft key="nothing">{t('system.nothing')}</Soft>
+          ) : count === null ? (
+            t('system.since', { since: format.time(since) })
           ) : (
             t('system.count', { count: format.number(count), since: format.time(since) })
           ),

@@ -55,7 +55,8 @@ export function serveInstallation(
         lastBackup,
         waiting: shownWaiting.flatMap((what) => {
           const { count = 0, oldestSeconds = 0 } = facts.waiting[what] ?? {};
-          return [{ what, count, since: count === 0 ? null : since(oldestSeconds) }];
+          const isCounted = what === 'files' || what === 'jobs';
+          return [{ what, count: isCounted ? count : null, since: count === 0 ? null : since(oldestSeconds) }];
         }),
         failedJobs: failed,
         notSetUp: notSetUp(config, lastBackup !== null),

@@ -39,8 +39,8 @@ test('an administrator of the only account sees facts, what waits, and what is n
     lastBackup: null,
     waiting: [
       { what: 'files', count: 0, since: null },
-      { what: 'messages', count: 0, since: null },
-      { what: 'text messages', count: 0, since: null },
+      { what: 'messages', count: null, since: null },
+      { what: 'text messages', count: null, since: null },
       { what: 'jobs' },
     ],
     failedJobs: 0,
