@@ -1,6 +1,6 @@
 // Generates the OpenAPI 3.1 document of each interface from the operations that the server registers.
 import type { TSchema } from 'typebox';
-import { auditOperations } from './audit.ts';
+import { auditOperations } from './audit/audit.ts';
 import { dataOperations } from './data.ts';
 import type { InterfaceName, Operation } from './operation.ts';
 import { organizationOperations } from './organization.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isAddressRange, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { type Setting, settings } from './settings.ts';
-import { type SyslogServer, syslogAddressOf } from './syslog.ts';
+import { type SyslogServer, syslogAddressOf } from './messages/syslog.ts';
 import {
   type DkimSigning,
   dkimKeyOf,
@@ -269,10 +269,8 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
       return smsUrlOf(value)
         ? undefined
         : 'an address such as https://sms.example.com/messages, without user and password';
-    case 'smsRequest': {
-      const read = smsRequestOf(value);
-      return typeof read === 'string' ? read : undefined;
-    }
+    case 'smsRequest':
+      return textOf(smsRequestOf(value));
     case 'smsLogin':
       return /^[\x20-\x7e]{1,1000}$/.test(value) ? undefined : 'a text of ASCII characters';
     case 'smsSecret':
@@ -283,6 +281,9 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
       return undefined;
   }
 }
+
+/** Returns a value if it is a text. */
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 function expectedProxies(ranges: string[]): string | undefined {
   if (!ranges.every(isAddressRange))

@@ -1,6 +1,6 @@
 // Every operation with every kind of token, in two accounts: the status, and that no response to one account ever contains
 // anything of the other.
-import { auditOperations } from '@soundings/contract/audit.ts';
+import { auditOperations } from '@soundings/contract/audit/audit.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import { type InterfaceName, type Operation, type Scope, scopes } from '@soundings/contract/operation.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';

@@ -15,7 +15,7 @@ const none: MeasuredFacts = {
   disk: undefined,
   database: 0,
   lastBackup: null,
-  isMissing: { answers: false, secrets: false },
+  missingKeys: {},
 };
 const read = async (address: string, headers: Record<string, string> = {}) => {
   const response = await fetch(`${address}/metrics`, { headers });
@@ -41,7 +41,7 @@ test('requests from this machine get metrics of the process, of requests by rout
   expect(text).toMatch(/^soundings_database_size_bytes [1-9]/m);
   expect(text).toMatch(/^soundings_disk_free_bytes [1-9]/m);
   expect(text).toContain('soundings_last_backup_timestamp_seconds 0');
-  expect(text).toContain('soundings_key_missing{key="answers"} 0');
+  expect(text).toContain('soundings_key_missing{key="answer"} 0');
   expect(text).not.toContain('secret-name');
 });
 

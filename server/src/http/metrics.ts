@@ -18,7 +18,7 @@ export type MeasuredFacts = {
   disk: { free: number; total: number } | undefined;
   database: number;
   lastBackup: Date | null;
-  isMissing: { answers: boolean; secrets: boolean };
+  missingKeys: Record<string, boolean>;
 };
 
 /** The buckets of the histogram, in seconds. */
@@ -103,7 +103,7 @@ function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) 
     if (facts.disk) total.set(facts.disk.total);
     database.set(facts.database);
     backup.set((facts.lastBackup?.getTime() ?? 0) / 1000);
-    for (const key of ['answers', 'secrets'] as const) keys.set({ key }, facts.isMissing[key] ? 1 : 0);
+    for (const [key, isMissing] of Object.entries(facts.missingKeys)) keys.set({ key }, isMissing ? 1 : 0);
   };
 }
 

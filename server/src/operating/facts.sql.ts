@@ -22,6 +22,6 @@ export async function selectLastBackup(db: Db): Promise<Date | null> {
 /** Returns the size of the database in bytes. */
 export async function selectDatabaseSize(db: Db): Promise<number> {
   const [row] = await db<{ bytes: number }[]>`
-    select pg_database_size(current_database())::float8 as "bytes"`;
+    select pg_database_size(current_database())::float8 as "bytes" -- account_id: of all accounts`;
   return row!.bytes;
 }

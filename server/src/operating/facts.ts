@@ -1,7 +1,7 @@
 // What monitoring systems read about an installation, for all accounts together: waiting work, the disk, the database, backups, keys.
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { countUnsentEntries } from '../accounts/audit-chain/syslog.ts';
+import { selectUnsent } from '../accounts/audit-chain/syslog.sql.ts';
 import { type Channels, channelsOf } from '../base/messages/channels.ts';
 import type { Db, Pool } from '../db/db.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
@@ -19,7 +19,7 @@ export type OperatingFacts = {
   database: number;
   /** When Soundings created the last backup; null: never. */
   lastBackup: Date | null;
-  isMissing: { answers: boolean; secrets: boolean };
+  missingKeys: { answer: boolean; secrets: boolean };
 };
 
 /** The settings that decide what is read. */
@@ -42,7 +42,7 @@ export async function operatingFacts(
     disk: await diskOf(config),
     database: await selectDatabaseSize(pool),
     lastBackup: await selectLastBackup(pool),
-    isMissing: { answers: chain.state === 'missing', secrets: secrets === 'missing' },
+    missingKeys: { answer: chain.state === 'missing', secrets: secrets === 'missing' },
   };
 }
 
@@ -56,7 +56,7 @@ async function allWaiting(
     ...(await waitingWork(db, channels, now)),
     ...(jobs && { jobs: jobs.waiting }),
     'pending runs': await selectPendingRuns(db),
-    ...(hasSyslog && { 'audit entries': await countUnsentEntries(db) }),
+    ...(hasSyslog && { 'audit entries': await selectUnsent(db) }),
   };
 }
 

@@ -15,6 +15,7 @@ import css from './access.module.css';
 
 type CreatedToken = { token: string; name: string; scopes: Scope[] };
 const scopes = ['data', 'organization', 'files', 'audit'] as const;
+const noScopes = { data: false, organization: false, files: false, audit: false };
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
 /** Returns the day that is `days` days from today, in the service's format. */
@@ -41,10 +42,7 @@ function TokenForm({
   const form = useForm({
     initial: {
       name: '',
-      data: false,
-      organization: false,
-      files: false,
-      audit: false,
+      ...noScopes,
       isQuoted: false,
       expiry: '365' as Expiry,
       day: '',

@@ -1,5 +1,5 @@
 // Attacks on the audit log: an operator who changes it in the database, and a token that reads more than the console shows.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import type { AuditEntry } from '@soundings/contract/console/access.ts';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

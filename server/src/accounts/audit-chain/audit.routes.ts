@@ -1,5 +1,5 @@
 // The audit interface: GET /v1/audit.
-import { auditEntries, getAudit } from '@soundings/contract/audit.ts';
+import { auditEntries, getAudit } from '@soundings/contract/audit/audit.ts';
 import { Fault, faultAtField } from '../../base/errors.ts';
 import { type AccountId, asFault, type Pool } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';

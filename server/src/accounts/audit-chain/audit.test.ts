@@ -1,6 +1,6 @@
 // GET /v1/audit: what it returns, and that a reader gets each entry exactly once and in the order of the chain, whatever writers,
 // other readers and lost connections do meanwhile.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { openWorld, type TestAccount, type World } from '../../testing/world.ts'
 import { audit } from '../audit.ts';
 import { chainAllEntries, chainEntries } from './chain.ts';
 import { canonicalJson, hashOf, start } from './record.ts';
-import { faultOf, verifyChain } from './verify.ts';
+import { chainFault, verifyChain } from './verify.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function read(account: TestAccount, query = '', headers: Record<string, st
   return { ...response, problem: body as unknown as Problem, records: lines.map((line) => JSON.parse(line)) };
 }
 const faultsOf = (records: AuditRecord[]) =>
-  records.map((record, i) => faultOf(records[i - 1] ?? start, record)).filter((fault) => fault !== undefined);
+  records.map((record, i) => chainFault(records[i - 1] ?? start, record)).filter((fault) => fault !== undefined);
 
 describe('GET /v1/audit', () => {
   test('200: entries as lines of canonical JSON, oldest first, each after the one before it', async () => {
@@ -153,7 +153,7 @@ test('no migration after the one that chains rewrites entries, which would break
 });
 
 test('canonical JSON is that of RFC 8785', () => {
-  // The example of §3.2.2, without the numbers that JSON.parse itself rounds.
+  // The example of RFC 8785 §3.2.2, without the numbers that JSON.parse itself rounds.
   const value = { string: '\u20ac$\u000F\nA\'B"\\\\"/', literals: [null, true, false], a: { c: 1, b: [] } };
   expect(canonicalJson(value)).toBe(
     '{"a":{"b":[],"c":1},"literals":[null,true,false],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',

@@ -1,5 +1,5 @@
 // SQL of the chain of audit entries. Writers: chain.ts, syslog.ts.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import type { Content, Head } from './record.ts';
 

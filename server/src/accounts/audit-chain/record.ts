@@ -1,6 +1,6 @@
 // Entries of the audit log as they are exported and chained. The hash covers the canonical JSON of RFC 8785 (sorted keys, no white
 // space), so that a receiver can parse and store an entry in any form and still check it.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import { createHash } from 'node:crypto';
 
 /** An entry without its place in the chain. */

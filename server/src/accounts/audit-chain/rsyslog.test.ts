@@ -1,5 +1,5 @@
 // The audit log over syslog to a real rsyslog, as docs/operators/monitoring.md configures it, with restarts while entries are sent.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,9 @@ import { until } from '../../testing/until.ts';
 import { createAccount } from '../accounts.ts';
 import { chainAllEntries } from './chain.ts';
 import { start } from './record.ts';
-import { countUnsentEntries, sendAuditEntries } from './syslog.ts';
-import { faultOf } from './verify.ts';
+import { sendAuditEntries } from './syslog.ts';
+import { selectUnsent } from './syslog.sql.ts';
+import { chainFault } from './verify.ts';
 
 const document = readFileSync(new URL('../../../../docs/operators/monitoring.md', import.meta.url), 'utf8');
 
@@ -98,12 +99,12 @@ test('rsyslog has every entry, in order, after restarts while entries were sent'
     server = await run();
   }
   await send();
-  expect(await countUnsentEntries(pool)).toEqual({ count: 0, oldestSeconds: 0 });
+  expect(await selectUnsent(pool)).toEqual({ count: 0, oldestSeconds: 0 });
   await end(server);
 
   const lines = readFileSync(join(folder, 'soundings-audit.jsonl'), 'utf8').split('\n').slice(0, -1);
   const records = lines.map((line) => JSON.parse(line) as AuditRecord);
   const first = [...new Map(records.map((record) => [record.position, record])).values()];
   expect(first.length).toBeGreaterThanOrEqual(5200);
-  expect(first.map((record, i) => faultOf(first[i - 1] ?? start, record)).filter(Boolean)).toEqual([]);
+  expect(first.map((record, i) => chainFault(first[i - 1] ?? start, record)).filter(Boolean)).toEqual([]);
 });

@@ -1,12 +1,12 @@
 // The audit log over syslog: a real TLS server gets every entry at least once and in order, whatever breaks.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../../base/log.ts';
-import { syslogAddressOf } from '../../base/syslog.ts';
+import { syslogAddressOf } from '../../base/messages/syslog.ts';
 import { certificate } from '../../mail/certificate.fixture.ts';
 import { cases } from '../../testing/house/cases.ts';
 import { openLogLines } from '../../testing/log-lines.ts';
@@ -16,8 +16,9 @@ import { inTransaction } from '../../db/db.ts';
 import { audit } from '../audit.ts';
 import { chainAllEntries } from './chain.ts';
 import { start } from './record.ts';
-import { countUnsentEntries, sendAuditEntries } from './syslog.ts';
-import { faultOf } from './verify.ts';
+import { sendAuditEntries } from './syslog.ts';
+import { selectUnsent } from './syslog.sql.ts';
+import { chainFault } from './verify.ts';
 
 type Pair = { cert: string; key: string };
 let database: TestDatabase;
@@ -97,7 +98,7 @@ const send = async (port: number, ca = right.cert, log = openLog('silent')) => {
   const target = { server: { host: '127.0.0.1', port, ca }, sender: 'surveys.example.com', timeoutMs: 500 };
   await sendAuditEntries(database.pool, target, log);
 };
-const unsent = async () => (await countUnsentEntries(database.pool)).count;
+const unsent = async () => (await selectUnsent(database.pool)).count;
 
 test('every entry of every account is sent once if nothing breaks, and a later run sends only new ones', async () => {
   const receiver = await receive(right);
@@ -110,7 +111,7 @@ test('every entry of every account is sent once if nothing breaks, and a later r
   const records = receiver.messages.map(recordIn);
   for (const account of [one, other]) {
     const own = records.filter(({ accountId }) => accountId === account);
-    expect(own.map((record, i) => faultOf(own[i - 1] ?? start, record)).every((fault) => !fault)).toBe(true);
+    expect(own.map((record, i) => chainFault(own[i - 1] ?? start, record)).every((fault) => !fault)).toBe(true);
     expect(own.at(-1)?.subject).toBe(account === one ? '599' : 'ä');
   }
   await write(one, 'new');

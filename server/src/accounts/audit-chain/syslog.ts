@@ -1,16 +1,16 @@
 // Sends the audit log of all accounts to a syslog server: RFC 5424 over TLS with octet counting (RFC 5425), in the order of the chain
 // and at least once. Syslog has no confirmations. A batch counts as received when the server has closed the connection in response
 // to ours, which it does after reading everything. After any error, the batch is sent again.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import type { Log } from '../../base/log.ts';
-import type { SyslogServer } from '../../base/syslog.ts';
+import type { SyslogServer } from '../../base/messages/syslog.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
 import { selectChained, selectHashAt } from './chain.sql.ts';
 import { canonicalJson, start } from './record.ts';
-import { lockCursor, selectAccountsToSend, selectUnsent, updateCursor } from './syslog.sql.ts';
+import { lockCursor, selectAccountsToSend, updateCursor } from './syslog.sql.ts';
 
 /** How many entries are sent over one connection. */
 const batch = 500;
@@ -35,9 +35,6 @@ export async function sendAuditEntries(pool: Pool, target: SyslogTarget, log: Lo
     );
   }
 }
-
-/** Returns how many entries of all accounts the syslog server has not received, and how long the oldest has waited. */
-export const countUnsentEntries = (pool: Pool) => selectUnsent(pool);
 
 /** Sends the next entries of an account and returns how many they were; none if another process is sending them. */
 async function sendBatch(pool: Pool, accountId: AccountId, target: SyslogTarget): Promise<number> {

@@ -1,5 +1,5 @@
 // Checks the chain of the audit log in the database: every entry from the first to the last, one page in memory at a time.
-import type { AuditRecord } from '@soundings/contract/audit.ts';
+import type { AuditRecord } from '@soundings/contract/audit/audit.ts';
 import { type AccountId, type Pool } from '../../db/db.ts';
 import { chainEntries } from './chain.ts';
 import { selectChained, selectHashAt, selectHead } from './chain.sql.ts';
@@ -27,7 +27,7 @@ export async function verifyChain(
   for (;;) {
     const entries = await selectChained(pool, accountId, last, page);
     for (const entry of entries) {
-      const fault = faultOf(last, entry);
+      const fault = chainFault(last, entry);
       if (fault !== undefined) return verified(fault);
       last = entry;
       count += 1;
@@ -45,7 +45,7 @@ export async function verifyChain(
 }
 
 /** Returns what is wrong with an entry that should follow `last`; undefined if it does. */
-export function faultOf(last: Head, entry: AuditRecord): string | undefined {
+export function chainFault(last: Head, entry: AuditRecord): string | undefined {
   if (entry.position !== last.position + 1)
     return `Position ${last.position + 1} is missing. The next entry has position ${entry.position}.`;
   if (hashOf(entry) === entry.hash) return undefined;

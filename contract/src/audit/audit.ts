@@ -1,6 +1,6 @@
 // The read-only audit interface: the audit log of an account, as a chain that shows when an entry was changed or removed.
 import { Type, type Static } from 'typebox';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../operation.ts';
 
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
