@@ -32,6 +32,7 @@ export type Arguments = {
     'access.removeLast': { range: string };
     'system.databaseText': { version: string; size: string };
     'system.diskText': { free: string; total: string };
+    'system.since': { since: string };
     'system.count': { count: string; since: string };
     'system.failedText': { count: number };
   };

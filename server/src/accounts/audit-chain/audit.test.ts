@@ -36,7 +36,9 @@ async function read(account: TestAccount, query = '', headers: Record<string, st
   return { ...response, problem: body as unknown as Problem, records: lines.map((line) => JSON.parse(line)) };
 }
 const faultsOf = (records: AuditRecord[]) =>
-  records.map((record, i) => chainFault(records[i - 1] ?? start, record)).filter((fault) => fault !== undefined);
+  records
+    .map((record, i) => chainFault(records[i - 1] ?? start, record))
+    .filter((fault) => fault !== undefined);
 
 describe('GET /v1/audit', () => {
   test('200: entries as lines of canonical JSON, oldest first, each after the one before it', async () => {

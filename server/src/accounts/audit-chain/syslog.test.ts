@@ -111,7 +111,9 @@ test('every entry of every account is sent once if nothing breaks, and a later r
   const records = receiver.messages.map(recordIn);
   for (const account of [one, other]) {
     const own = records.filter(({ accountId }) => accountId === account);
-    expect(own.map((record, i) => chainFault(own[i - 1] ?? start, record)).every((fault) => !fault)).toBe(true);
+    expect(own.map((record, i) => chainFault(own[i - 1] ?? start, record)).every((fault) => !fault)).toBe(
+      true,
+    );
     expect(own.at(-1)?.subject).toBe(account === one ? '599' : 'ä');
   }
   await write(one, 'new');

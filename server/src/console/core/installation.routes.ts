@@ -56,7 +56,9 @@ export function serveInstallation(
         waiting: shownWaiting.flatMap((what) => {
           const { count = 0, oldestSeconds = 0 } = facts.waiting[what] ?? {};
           const isCounted = what === 'files' || what === 'jobs';
-          return [{ what, count: isCounted ? count : null, since: count === 0 ? null : since(oldestSeconds) }];
+          return [
+            { what, count: isCounted ? count : null, since: count === 0 ? null : since(oldestSeconds) },
+          ];
         }),
         failedJobs: failed,
         notSetUp: notSetUp(config, lastBackup !== null),
