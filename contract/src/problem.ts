@@ -132,6 +132,8 @@ export const detailTypes = {
   'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 
+  'audit log changed':
+    'The audit log does not contain the entry that was read earlier. Entries were changed or removed, or an older backup was restored.',
   'account not found': 'The account does not exist.',
   'token not found': 'The account has no token with this ID.',
   'person not found': 'The account has no person with this ID.',

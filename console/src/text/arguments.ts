@@ -30,6 +30,11 @@ export type Arguments = {
     'audit.counted.deleted': { count: number };
     'access.most': { created: string; updated: string; deleted: string };
     'access.removeLast': { range: string };
+    'system.databaseText': { version: string; size: string };
+    'system.diskText': { free: string; total: string };
+    'system.since': { since: string };
+    'system.count': { count: string; since: string };
+    'system.failedText': { count: number };
   };
   asking: {
     'asking.librarySize': { count: number };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isAddressRange, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { type Setting, settings } from './settings.ts';
+import { type SyslogServer, syslogAddressOf } from './messages/syslog.ts';
 import {
   type DkimSigning,
   dkimKeyOf,
@@ -56,6 +57,8 @@ export type Config = {
   bounces: { address: string; folder: ImapFolder } | undefined;
   /** The gateway for text messages; undefined: none are sent. */
   sms: SmsGateway | undefined;
+  /** The syslog server that gets the audit log; undefined: none. */
+  auditSyslog: SyslogServer | undefined;
   metricsToken: string | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
@@ -105,8 +108,9 @@ export function readSettings(env: Environment): ReadSettings {
   const sms = smsGatewayOf(value, faults);
   if (sms && !isLoopback(sms.url.hostname) && value.PUBLIC_URL === '')
     faults.push(linksNeedUrl('SMS_PROVIDER', 'text messages'));
+  const auditSyslog = auditSyslogIn(value, faults);
   return {
-    config: configOf(faults.length > 0 ? withDefaults(value) : value, { tls, trustProxy, sms }),
+    config: configOf(faults.length > 0 ? withDefaults(value) : value, { tls, trustProxy, sms, auditSyslog }),
     isPublicUrlSet: value.PUBLIC_URL !== '',
     secrets: settings.flatMap((one) => ('secret' in one && value[one.name] ? [value[one.name]] : [])),
     faults,
@@ -127,7 +131,7 @@ const withDefaults = (value: Values): Values =>
 
 function configOf(
   value: Values,
-  { tls, trustProxy, sms }: Pick<Config, 'tls' | 'trustProxy' | 'sms'>,
+  { tls, trustProxy, sms, auditSyslog }: Pick<Config, 'tls' | 'trustProxy' | 'sms' | 'auditSyslog'>,
 ): Config {
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
@@ -161,6 +165,7 @@ function configOf(
     dkim: dkimIn(value, mailFrom),
     bounces: bouncesIn(value),
     sms,
+    auditSyslog,
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
@@ -304,18 +309,21 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
       return smsUrlOf(value)
         ? undefined
         : 'an address such as https://sms.example.com/messages, without user and password';
-    case 'smsRequest': {
-      const read = smsRequestOf(value);
-      return typeof read === 'string' ? read : undefined;
-    }
+    case 'smsRequest':
+      return textOf(smsRequestOf(value));
     case 'smsLogin':
       return /^[\x20-\x7e]{1,1000}$/.test(value) ? undefined : 'a text of ASCII characters';
     case 'smsSecret':
       return signingKeyOf(value) ? undefined : 'whsec_ followed by 24 to 64 bytes in base64';
+    case 'syslog':
+      return syslogAddressOf(value) ? undefined : 'an address such as tls://logs.example.com:6514';
     case 'text':
       return undefined;
   }
 }
+
+/** Returns a value if it is a text. */
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 function expectedProxies(ranges: string[]): string | undefined {
   if (!ranges.every(isAddressRange))
@@ -357,6 +365,18 @@ function dkimIn(
 function bouncesIn(value: { BOUNCE_ADDRESS: string; IMAP_URL: string }): Config['bounces'] {
   const folder = imapFolderOf(value.IMAP_URL);
   return folder && { address: value.BOUNCE_ADDRESS, folder };
+}
+
+function auditSyslogIn(
+  value: { AUDIT_SYSLOG: string; AUDIT_SYSLOG_CA_FILE: string },
+  faults: string[],
+): SyslogServer | undefined {
+  const [address, file] = [syslogAddressOf(value.AUDIT_SYSLOG), value.AUDIT_SYSLOG_CA_FILE];
+  if (file === '') return address && { ...address, ca: undefined };
+  if (value.AUDIT_SYSLOG === '')
+    faults.push('AUDIT_SYSLOG_CA_FILE is set, but AUDIT_SYSLOG is missing. Set it, or remove the file.');
+  const ca = readFile('AUDIT_SYSLOG_CA_FILE', file, faults);
+  return address && { ...address, ca };
 }
 
 const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);

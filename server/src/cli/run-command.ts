@@ -22,6 +22,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
+import { auditCommands } from './audit.ts';
 import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
 import { smsCommands } from './sms.ts';
@@ -61,6 +62,7 @@ const commandsWith = (
   ...simulationCommands(config, serve),
   ...breakdownCommands,
   ...reportCommands,
+  ...auditCommands,
   ...privacyCommands(config),
   ...doctorCommands(settings),
   ...mailCommands(config),

@@ -341,6 +341,7 @@ async function main(): Promise<void> {
     dkim: undefined,
     bounces: undefined,
     sms: gatewaySettings(gateway.url),
+    auditSyslog: undefined,
     metricsToken: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);
