@@ -396,6 +396,7 @@ async function main(): Promise<void> {
     corsOrigins: [],
     rateLimit: 600,
     responseCacheMb: 32,
+    backupDir: undefined,
     sftpPort: await freePort(),
     fileDays: 30,
     smtpUrl: smtp.url,
