@@ -1,10 +1,10 @@
 // For tests of backups: an installation with a closed week, an open one, files, jobs, tokens and host keys, and empty ones to restore
 // it into.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open as openFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { weekName } from '@soundings/contract/weeks.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
@@ -15,7 +15,9 @@ import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { KeyPlace } from '../sealing/epoch-chain.ts';
 import { type AnsweredWeek, answeredWeek } from '../testing/attacks/forgetting.ts';
 import { databaseAt } from '../testing/postgres.ts';
+import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
+import { readBlocks } from './blocks.ts';
 import { createBackup } from './create-backup.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -31,26 +33,35 @@ export let token: string;
 
 /** Starts a service with data, for a test file. */
 export function useInstallation(): void {
+  useFolder();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'soundings-backup-'));
     world = await openWorld();
     closed = await answeredWeek(world, [world.address]);
     await closeWeekNow(world.pool, world.keys, closed.accountId, closed.week, Date.now());
     open = await answeredWeek(world, [world.address]);
     ({ token } = await createToken(world.pool, closed.accountId, { name: 'bi', scopes: ['data', 'files'] }));
     await hostKeys(world.pool, world.keys.secrets, quiet);
-    const file = new Uint8Array(100_000).map((_, i) => i % 251);
-    const stored = await fetch(`${world.address}/v1/storage/people.csv`, {
-      method: 'PUT',
-      headers: { authorization: token, 'content-type': 'text/csv' },
-      body: file,
-    });
-    if (!stored.ok) throw new Error(`The file was not stored: ${stored.status} ${await stored.text()}`);
+    await upload('people.csv', 'externalId,firstName\n1,Ada\n');
   });
-  afterAll(async () => {
-    await world?.close();
-    await rm(folder, { recursive: true, force: true });
+  afterAll(() => world?.close());
+}
+
+/** Creates the directory, and removes it at the end of a test file. */
+export function useFolder(): void {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soundings-backup-'));
   });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+}
+
+/** Uploads a file and waits until it has been processed. */
+async function upload(name: string, text: string): Promise<void> {
+  const form = new FormData();
+  form.set('file', new Blob([text], { type: 'text/csv' }), name);
+  const request = { method: 'POST', headers: { authorization: token }, body: form };
+  const response = await fetch(`${world.address}/v1/storage/uploadFile`, request);
+  if (!response.ok) throw new Error(`The file was not stored: ${response.status} ${await response.text()}`);
+  await until(async () => (await world.pool`select 1 from files where processed_at is not null`).length > 0);
 }
 
 /** Creates a backup of a database and returns its path and contents. */
@@ -93,20 +104,50 @@ export async function rowsOf(pool: Pool): Promise<Record<string, string[]>> {
   return rows;
 }
 
-/** Returns everything that interface A responds about a week of an account. */
-export async function readingsOf(address: string, key: string, { week }: AnsweredWeek): Promise<string[]> {
-  const name = weekName(week);
+/** Creates a backup and returns the rows of every table at that moment: tries again if a recurring job has written meanwhile. */
+export async function backUpQuietly(options: Parameters<typeof createBackup>[2] = {}) {
+  for (;;) {
+    const before = await rowsOf(world.pool);
+    const backup = await backUp(world.pool, options);
+    if (isDeepStrictEqual(await rowsOf(world.pool), before)) return { ...backup, rows: before };
+  }
+}
+
+/** Returns everything that a backup contains, uncompressed. */
+export async function textOf(path: string): Promise<Buffer> {
+  const file = await openFile(path);
+  try {
+    const parts: Buffer[] = [];
+    for await (const { bytes } of readBlocks(file).blocks) parts.push(bytes);
+    return Buffer.concat(parts);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns what interface A responds about a week of an account, byte by byte. */
+export async function readingsOf(
+  address: string,
+  key: string,
+  { accountId }: AnsweredWeek,
+): Promise<string[]> {
+  const [group] = await world.pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${accountId} and name = 'Large'`;
+  const scope = `groupId=${group?.id}&includeSubgroups=true`;
   const paths = [
     '/v1/groups',
     '/v1/kpis',
-    '/v1/questions',
-    `/v1/results?fromWeek=${name}&toWeek=${name}&includeSubgroups=true`,
+    `/v1/kpis/workload/values?${scope}`,
+    `/v1/responserates/values?${scope}`,
+    `/v1/results?${scope}`,
+    `/v1/askedquestions?${scope}`,
     '/v1/feed',
   ];
   return Promise.all(
     paths.map(async (path) => {
       const response = await fetch(address + path, { headers: { authorization: key } });
-      return `${path} ${response.status} ${await response.text()}`;
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+      return `${path} ${response.headers.get('etag')} ${await response.text()}`;
     }),
   );
 }

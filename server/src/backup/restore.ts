@@ -6,20 +6,20 @@ import { version as program } from '../base/version.ts';
 import {
   analyze,
   copyIntoTable,
-  countObjects,
   countRows,
   dropForeignKeys,
   dropObjects,
   emptyTables,
   enableTriggers,
   isServed,
+  selectObjects,
   selectTables,
   setSequences,
   type Table,
   useFixedFormats,
 } from '../db/catalogue.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { createSchemaOf, lockMigrations, migrate, migrations } from '../db/migrate.ts';
+import { createSchemaOf, lockMigrations, migrate, migrations, namesInMigrations } from '../db/migrate.ts';
 import { installJobTables } from '../jobs/job-tables.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -61,7 +61,11 @@ export async function restoreBackup(
     await useFixedFormats(tx);
     await lockMigrations(tx);
     await refuseUsed(tx);
-    await dropObjects(tx);
+    const names = namesInMigrations();
+    await dropObjects(
+      tx,
+      (await selectObjects(tx)).filter(({ name }) => names.has(name)),
+    );
     await createSchemaOf(tx, verified.schema.version);
     leftOut.push(...(await fill(tx, path, keys, { checksum: verified.checksum, onProgress })));
   });
@@ -134,16 +138,21 @@ function refuseSchema({ schema, program: theirs }: Contents): void {
 /** Refuses an installation with an account. One that was started but has no account yet counts as empty. */
 async function refuseUsed(db: Db): Promise<void> {
   if (await isServed(db)) throw notRestored('A service is using the database. Stop it first.');
-  const accounts = await countRows(db, 'soundings', 'accounts');
-  const jobs = await countRows(db, 'jobs', '_private_jobs');
-  const isEmpty = (await countObjects(db)) === 0 ? !jobs : accounts === 0;
-  if (isEmpty) return;
-  throw notRestored(
-    accounts === undefined
-      ? 'The database contains tables that are not from Soundings. Create an empty database for it.'
-      : 'The installation is not empty. Restore into a new DATA_DIR, or a new database in DATABASE_URL. To replace this installation, ' +
-          'back it up first and move its DATA_DIR away.',
-  );
+  const names = namesInMigrations();
+  const objects = await selectObjects(db);
+  const theirs = objects.find(({ kind, name }) => kind !== 'routine' && !names.has(name));
+  const hasJobs = objects.length === 0 && ((await countRows(db, 'jobs', '_private_jobs')) ?? 0) > 0;
+  if (theirs || hasJobs) {
+    throw notRestored(
+      `The database contains ${theirs ? `the ${theirs.kind} ${theirs.name}` : 'jobs'}, which is not from Soundings. Create an empty database for it.`,
+    );
+  }
+  if (((await countRows(db, 'soundings', 'accounts')) ?? 0) > 0) {
+    throw notRestored(
+      'The installation is not empty. Restore into a new DATA_DIR, or a new database in DATABASE_URL. To replace this installation, ' +
+        'back it up first and move its DATA_DIR away.',
+    );
+  }
 }
 
 /** Refuses if DATA_DIR has the keys of another installation, which would be replaced and lost. */

@@ -151,32 +151,31 @@ export async function analyze(db: Db): Promise<void> {
   await db`analyze`;
 }
 
-/** Returns how many tables and functions our schema has, without those of extensions. */
-export async function countObjects(db: Db): Promise<number> {
-  return (await selectObjects(db)).length;
-}
+/** The tables, views and functions of our schema by kind, without those of extensions. */
+type SchemaObject = { kind: 'table' | 'view' | 'routine'; name: string; identity: string };
 
-/** Drops everything in our schema, except what belongs to an extension. */
-export async function dropObjects(tx: Transaction): Promise<void> {
-  const objects = await selectObjects(tx);
-  if (objects.length > 0) await tx.unsafe(objects.map((one) => `drop ${one} cascade`).join(';\n'));
-}
-
-/** Tables first, as the functions of their triggers and columns can't be dropped before. */
-async function selectObjects(db: Db): Promise<string[]> {
-  const rows = await db<{ object: string }[]>`
-    select object from (
-      select 1 as place, case relkind when 'v' then 'view if exists ' when 'm' then 'materialized view if exists '
-                                      when 'S' then 'sequence if exists ' else 'table if exists ' end || c.oid::regclass as object,
-             'pg_class'::regclass as class, c.oid
+/** Returns the tables, views and functions of our schema, without those of extensions. */
+export async function selectObjects(db: Db): Promise<SchemaObject[]> {
+  return db<SchemaObject[]>`
+    select kind, name, identity from (
+      select case when relkind in ('r', 'p', 'f') then 'table' else 'view' end as kind, relname::text as name,
+             c.oid::regclass::text as identity, 'pg_class'::regclass as class, c.oid
       from   pg_class c
-      where  relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+      where  relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'f', 'v', 'm')
       union  all
-      select 2, 'routine if exists ' || oid::regprocedure, 'pg_proc'::regclass, oid
+      select 'routine', proname::text, oid::regprocedure::text, 'pg_proc'::regclass, oid
       from   pg_proc where pronamespace = current_schema()::regnamespace) as found
     where  not exists (select from pg_depend d where d.classid = class and d.objid = oid and d.deptype = 'e')
-    order  by place, object`;
-  return rows.map(({ object }) => object);
+    order  by kind, name`;
+}
+
+/** Drops tables and functions. Fails if anything else depends on them. */
+export async function dropObjects(tx: Transaction, objects: readonly SchemaObject[]): Promise<void> {
+  const of = (kind: SchemaObject['kind']) =>
+    objects.filter((one) => one.kind === kind).map(({ identity }) => identity);
+  const [tables, routines] = [of('table'), of('routine')];
+  if (tables.length > 0) await tx.unsafe(`drop table ${tables.join(', ')}`);
+  if (routines.length > 0) await tx.unsafe(`drop routine ${routines.join(', ')}`);
 }
 
 /** Returns how many rows a table has; undefined if it doesn't exist. */
