@@ -51,9 +51,9 @@ export async function selectSequences(tx: Transaction): Promise<Sequence[]> {
 /** Sets sequences of our schema and of the job queue. Names that don't exist are left out. */
 export async function setSequences(tx: Transaction, sequences: readonly Sequence[]): Promise<void> {
   await tx`
-    select setval(c.oid::regclass, s.last::bigint, s.called)
+    select setval(c.oid::regclass, s.last::bigint, s.called::boolean)
     from   unnest(${sequences.map(({ of }) => of)}::text[], ${sequences.map(({ name }) => name)}::text[],
-                  ${sequences.map(({ last }) => last)}::text[], ${sequences.map((one) => String(one.isCalled))}::boolean[])
+                  ${sequences.map(({ last }) => last)}::text[], ${sequences.map((one) => String(one.isCalled))}::text[])
              as s(owner, name, last, called)
     join   pg_class c on c.relname = s.name and c.relkind = 'S'
     join   pg_namespace n on n.oid = c.relnamespace
