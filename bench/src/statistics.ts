@@ -44,6 +44,7 @@ import {
  * to week), and for how many weeks.
  */
 type Plan = {
+  shares: readonly number[];
   unchanged: number;
   /** Companies whose teams don't differ. */
   even: number;
@@ -54,11 +55,18 @@ type Plan = {
 };
 
 export const statisticsPlans: Plans<Plan> = {
-  whole: { unchanged: 26, even: 60, changing: 12, changed: 20, seasonal: 3, weeks: 42 },
-  smoke: { unchanged: 1, even: 1, changing: 1, changed: 1, seasonal: 1, weeks: 30 },
+  whole: {
+    shares: [0, 0.3, 0.6, 0.9],
+    unchanged: 26,
+    even: 60,
+    changing: 12,
+    changed: 20,
+    seasonal: 3,
+    weeks: 42,
+  },
+  smoke: { shares: [0.6], unchanged: 1, even: 1, changing: 1, changed: 1, seasonal: 1, weeks: 30 },
 };
 
-const steadyShares = [0, 0.3, 0.6, 0.9];
 /** From this week on, the account has enough history. */
 const settled = 14;
 /** In companies that change once: the week of the change, the share of groups that change, and by how many standard deviations. */
@@ -99,7 +107,7 @@ const emptyTally = (): Tally => ({
 type Tested = { metric: number | string; groupId: number; change: Compared; isMarked: boolean };
 
 export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
-  const tallies = steadyShares.map((share, place) => {
+  const tallies = plan.shares.map((share, place) => {
     const tally = emptyTally();
     const company = (kind: number, i: number, effect?: number) =>
       simulatedCompany(1 + i + 1000 * (kind + 10 * place), share, effect);
@@ -122,7 +130,7 @@ export const benchStatistics: Sized<Plan> = (plan) => async (say) => {
     say(`steady share ${share}: ${parts.map((one) => percent(shareOf(one))).join(', ')}`);
     return tally;
   });
-  return { rows: rowsOf(tallies), postgres: 'not used' };
+  return { rows: rowsOf(tallies, plan), postgres: 'not used' };
 };
 
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
@@ -351,18 +359,18 @@ const ofSeasons: Measure = {
   of: ({ seasonal }) => seasonal,
 };
 
-function rowsOf(tallies: readonly Tally[]): BenchRow[] {
+function rowsOf(tallies: readonly Tally[], { shares }: Plan): BenchRow[] {
   const row = ({ what, of, target }: Measure): BenchRow[] => {
     const share = shareOf(totalOf(tallies, of));
     return [
       { what, measured: percent(share), ...(target && { target: target.text, met: target.isMet(share) }) },
       ...tallies.map((tally, i) => ({
-        what: `– steady share ${steadyShares[i]}`,
+        what: `– steady share ${shares[i]}`,
         measured: percent(shareOf(of(tally))),
       })),
     ];
   };
-  const kpiPower = tallies[steadyShares.indexOf(0.6)]?.power.kpi ?? count();
+  const kpiPower = tallies[shares.indexOf(0.6)]?.power.kpi ?? count();
   return [
     {
       what: 'Simulated weeks',

@@ -8,6 +8,7 @@ import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
+import { cases } from '../testing/house/cases.ts';
 import { answerLine, importLines, later, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { importHistory } from './history.ts';
@@ -150,9 +151,9 @@ describe('any history', () => {
         expect(await dataOf()).toEqual(before);
         figures += before.join().match(/"value":[\d.]/g)?.length ?? 0;
       }),
-      { numRuns: 25 },
+      cases(8),
     );
-    expect(figures).toBeGreaterThan(300); // so not only withheld figures are compared
+    expect(figures).toBeGreaterThan(100); // so not only withheld figures are compared
   });
 
   /** Deletes all weeks. Questions keep their IDs. */

@@ -10,9 +10,17 @@ export type Wording = { id: number; text: string; translations: Readonly<Record<
  * consists only of symbols is compared by its symbols.
  */
 export function comparable(text: string): string {
+  const known = recent.get(text);
+  if (known !== undefined) return known;
   const letters = folded(text.replace(/[\p{P}\p{S}]/gu, '')).replace(/[\p{P}\p{S}]/gu, '');
-  return letters === '' ? folded(text) : letters;
+  const form = letters === '' ? folded(text) : letters;
+  if (recent.size >= 5_000) recent.clear();
+  recent.set(text, form);
+  return form;
 }
+
+/** Forms of texts that were compared. The ready-made questions alone have hundreds of texts, and each form takes some 10 µs. */
+const recent = new Map<string, string>();
 
 /** Lower case first, then upper case: together they unify ẞ with SS, and ς with σ. */
 const folded = (text: string) =>
