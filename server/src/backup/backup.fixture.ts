@@ -33,7 +33,7 @@ export let token: string;
 
 /** Starts a service with data, for a test file. */
 export function useInstallation(): void {
-  useFolder();
+  keepFolder();
   beforeAll(async () => {
     world = await openWorld();
     closed = await answeredWeek(world, [world.address]);
@@ -47,7 +47,7 @@ export function useInstallation(): void {
 }
 
 /** Creates the directory, and removes it at the end of a test file. */
-export function useFolder(): void {
+export function keepFolder(): void {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'soundings-backup-'));
   });

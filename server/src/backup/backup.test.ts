@@ -1,16 +1,18 @@
 // A backup contains everything except what is to be forgotten, and restores an installation that works like the one it was made of.
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../app.ts';
-import { inTransaction } from '../db/db.ts';
-import { migrations } from '../db/migrate.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { migrate, migrations } from '../db/migrate.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { hostKeys } from '../sftp/host-keys.ts';
 import { answeredWeek } from '../testing/attacks/forgetting.ts';
 import { keepOpen } from '../testing/keep-open.ts';
+import { until } from '../testing/until.ts';
 import { testConfig } from '../testing/world.ts';
 import {
   backUp,
@@ -26,8 +28,10 @@ import {
   useInstallation,
   world,
 } from './backup.fixture.ts';
+import { createBackup } from './create-backup.ts';
 import { readBackup } from './read-backup.ts';
 import { restoreBackup } from './restore.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 useInstallation();
 
@@ -109,9 +113,9 @@ describe('a restored installation', () => {
 
 describe('a backup of a database in use', () => {
   test('is consistent: groups, people and memberships that are created together', { timeout: 60_000 }, async () => {
-    let isOver = false;
+    const state = { isOver: false };
     const writing = (async () => {
-      for (let i = 0; !isOver; i++) {
+      for (let i = 0; !state.isOver; i++) {
         await inTransaction(world.pool, async (tx) => {
           const group = await createGroup(tx, closed.accountId, { name: `G${i}`, externalId: `busy-${i}` });
           const person = { firstName: 'B', lastName: 'B', externalId: `busy-${i}`, memberships: { memberOf: [group] } };
@@ -120,7 +124,7 @@ describe('a backup of a database in use', () => {
       }
     })();
     const backups = [await backUp(world.pool), await backUp(world.pool)];
-    isOver = true;
+    state.isOver = true;
     await writing;
     const counts: number[] = [];
     for (const { path } of backups) {
@@ -140,9 +144,57 @@ describe('a backup of a database in use', () => {
   test('waits for no reader or writer, and no command waits for it', { timeout: 30_000 }, async () => {
     // A migration would wait, because it locks the table of migrations. Everything else goes on.
     const letGo = await keepOpen(world.pool, (tx) => tx`lock table migrations in share mode`);
-    const { migrate } = await import('../db/migrate.ts');
     expect(await migrate(world.pool)).toEqual([]);
     await letGo();
+  });
+});
+
+describe('a file that is written slowly, or not at all,', () => {
+  /** Creates a database with 32 MB of rows, more than what the network buffers. */
+  async function largeInstallation(): Promise<Pool> {
+    const { pool } = await emptyInstallation();
+    await migrate(pool);
+    await pool`
+      insert into file_chunks (account_id, file_id, position, bytes)
+      select 1, i, 1, convert_to(repeat(md5(i::text), 250), 'UTF8') from generate_series(1, 2000) i`;
+    return pool;
+  }
+
+  test('makes the database wait, so that memory stays small', { timeout: 30_000 }, async () => {
+    const pool = await largeInstallation();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let written = 0;
+    const creating = createBackup(pool, async (bytes) => {
+      written += bytes.length;
+      await released;
+    });
+    await until(async () => {
+      const rows = await pool`
+        select 1 from pg_stat_activity
+        where  datname = current_database() and wait_event = 'ClientWrite' and query like 'copy "file_chunks"%'`;
+      return rows.length > 0;
+    });
+    expect(written).toBeLessThan(1_000);
+    release();
+    expect((await creating).tables.find(({ name }) => name === 'file_chunks')).toMatchObject({ rows: 2_000 });
+  });
+
+  test('ends the backup with the reason, and leaves the connection usable and no file', { timeout: 30_000 }, async () => {
+    const pool = await largeInstallation();
+    const path = join(folder, 'full.soundings');
+    let blocks = 0;
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+    const creating = writeWholeFile(path, (write) =>
+      createBackup(pool, (bytes) => (++blocks > 30 ? Promise.reject(full) : write(bytes))),
+    );
+    await expect(creating).rejects.toMatchObject({
+      code: 'backup failed',
+      message: `${path} can't be used: the disk is full. Free up space, or choose a folder on another disk.`,
+    });
+    expect((await readdir(folder)).filter((name) => name.startsWith('full.'))).toEqual([]);
+    const unfinished = await pool`select 1 from pg_stat_activity where datname = current_database() and state like 'idle in%'`;
+    expect(unfinished).toHaveLength(0);
+    expect((await createBackup(pool, async () => {})).rows).toBeGreaterThan(2_000);
   });
 });
 
@@ -167,8 +219,6 @@ describe('restoring is refused, and changes nothing,', () => {
     await other.keys.chain.reset(); // a chain that follows the one in the backup: accepted
     await restoreBackup({ ...target, keyPlace: other.keyPlace }, path);
     const foreign = { ...(await emptyInstallation()), keyPlace: { place: 'file' as const, directory: join(folder, 'foreign') } };
-    const { AnswerKeys } = await import('../sealing/answer-keys.ts');
-    const { migrate } = await import('../db/migrate.ts');
     const third = await emptyInstallation();
     await migrate(third.pool);
     await new AnswerKeys(third.pool, foreign.keyPlace).chain.prepare();

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createSchemaOf, isMigrated, migrations, schemaVersion } from '../db/migrate.ts';
-import { emptyInstallation, folder, useFolder } from './backup.fixture.ts';
+import { emptyInstallation, folder, keepFolder } from './backup.fixture.ts';
 import { migrateWithBackup } from './before-migration.ts';
 import { selectLastBackup } from './last-backup.sql.ts';
 import { readBackup } from './read-backup.ts';
 import { restoreBackup } from './restore.ts';
 
-useFolder();
+keepFolder();
 
 const latest = migrations().at(-1)!.version;
 const newFolder = () => join(folder, randomUUID());

@@ -3,8 +3,8 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditEverywhere } from '../accounts/audit.ts';
 import { countRows } from '../db/catalogue.ts';
-import { onConnection, type Pool } from '../db/db.ts';
-import { isMigrated, migrate, type MigrationSteps, schemaVersion } from '../db/migrate.ts';
+import type { Pool } from '../db/db.ts';
+import { inTurn, isMigrated, migrate, type MigrationSteps, schemaVersion } from '../db/migrate.ts';
 import { createBackup } from './create-backup.ts';
 import { asFileFault, failedBackup } from './faults.ts';
 import { firstSchema } from './left-out.ts';
@@ -14,8 +14,6 @@ import { removeIncomplete, writeWholeFile } from './whole-file.ts';
 const kept = 3;
 const prefix = 'before-update-of-';
 const pattern = /^before-update-of-\d{4}\.soundings$/;
-
-const lockKey = 5_017_302; // any number, the same in every process
 
 /**
  * Applies the missing migrations, after a backup if the database has data, and returns their names. If the backup fails, no
@@ -28,16 +26,11 @@ export async function migrateWithBackup(
 ): Promise<{ applied: string[]; backup: string | undefined }> {
   if (folder === undefined || !(await needsBackup(pool)))
     return { applied: await migrate(pool, steps), backup: undefined };
-  return onConnection(pool, async (db) => {
-    await db`select pg_advisory_lock(${lockKey})`;
-    try {
-      const backup = (await needsBackup(pool)) ? await backUpInto(pool, folder) : undefined;
-      const applied = await migrate(pool, steps);
-      if (backup !== undefined) await auditEverywhere(pool, { origin: 'service' }, 'backup created');
-      return { applied, backup };
-    } finally {
-      await db`select pg_advisory_unlock(${lockKey})`;
-    }
+  return inTurn(pool, async () => {
+    const backup = (await needsBackup(pool)) ? await backUpInto(pool, folder) : undefined;
+    const applied = await migrate(pool, steps);
+    if (backup !== undefined) await auditEverywhere(pool, { origin: 'service' }, 'backup created');
+    return { applied, backup };
   });
 }
 

@@ -67,9 +67,11 @@ describe('a backup is refused', () => {
     await fc.assert(
       fc.asyncProperty(at, at, fc.uint8Array({ maxLength: 50 }), async (one, other, added) => {
         const [from, to] = [Math.min(one, other), Math.max(one, other)];
-        const bytes = Buffer.concat([whole.subarray(0, from), added, whole.subarray(to)]);
-        if (!bytes.equals(whole)) expect(await faultOf(bytes)).toBeDefined();
-        expect(await faultOf(Buffer.concat([whole.subarray(0, to), whole.subarray(from)]))).toBeDefined();
+        const replaced = Buffer.concat([whole.subarray(0, from), added, whole.subarray(to)]);
+        const repeated = Buffer.concat([whole.subarray(0, to), whole.subarray(from)]);
+        for (const bytes of [replaced, repeated].filter((changed) => !changed.equals(whole))) {
+          expect(await faultOf(bytes)).toBeDefined();
+        }
       }),
       cases(20),
     );

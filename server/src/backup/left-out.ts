@@ -2,7 +2,7 @@
 // A backup is kept longer than the week, so it must not know more about it than the database does afterwards.
 import { withoutKey } from '../sealing/epoch-keys.ts';
 
-/** Tables without their rows. When a week closes, its rows are deleted (close-week.sql.ts), and a restored week closes at once. */
+/** Tables without their rows. When a week closes, its rows are deleted (close-week.sql.ts), and a restored week closes immediately. */
 const emptied = new Set(['answers', 'assignments', 'links', 'messages', 'participants']);
 
 /** What is written instead of the value of a column, in SQL. */

@@ -3,12 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
-import { type Db, inTransaction, type Pool, type Transaction } from './db.ts';
+import { type Db, inTransaction, onConnection, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
 
 const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
+const turnKey = 5_017_302; // another one
 
 /** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */
 export function migrations(): Migration[] {
@@ -52,6 +53,22 @@ export async function schemaVersion(db: Db): Promise<SchemaVersion | undefined> 
   const [row] = await db<SchemaVersion[]>`
     select version as "version", name as "name" from migrations order by version desc limit 1`;
   return row;
+}
+
+/** Runs `work`, which may migrate, in one process at a time. Uses one connection of the pool meanwhile. */
+export async function inTurn<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  // An error of `work` is thrown outside, because the connection is still good and is released.
+  const outcome = await onConnection(pool, async (db) => {
+    await db`select pg_advisory_lock(${turnKey})`;
+    const ended = await work().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    await db`select pg_advisory_unlock(${turnKey})`;
+    return ended;
+  });
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
 }
 
 /** Waits for other processes that migrate, and makes later ones wait until the transaction ends. */
