@@ -1,5 +1,6 @@
 // All benchmarks by name, in both sizes.
 import { answersPlans, benchAnswers } from './answers.ts';
+import { backupPlans, benchBackup } from './backup.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
 import { benchDrivers, driversPlans } from './drivers.ts';
@@ -27,6 +28,7 @@ export const benches: Record<string, Plans<Bench>> = {
   drops: inBothSizes(benchDrops, dropsPlans),
   sftp: inBothSizes(benchSftp, sftpPlans),
   statistics: inBothSizes(benchStatistics, statisticsPlans),
+  backup: inBothSizes(benchBackup, backupPlans),
 };
 
 /** Benchmarks that run only if you name them. */

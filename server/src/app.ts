@@ -5,11 +5,12 @@ import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
+import { migrateWithBackup } from './backup/before-migration.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
-import { migrate, tooNew } from './db/migrate.ts';
+import { tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
@@ -81,8 +82,9 @@ export async function startApp(
 
   async function start(): Promise<void> {
     await reached;
-    const applied = await migrate(await pool, migrationSteps(await keys));
-    if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    const steps = migrationSteps(await keys);
+    const { applied, backup } = await migrateWithBackup(await pool, steps, config.backupDir);
+    if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
     const url = await databaseUrl;

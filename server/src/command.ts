@@ -9,6 +9,10 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   input: () => readFileSync(0, 'utf8'),
   print: (output) => void process.stdout.write(output),
   printError: (output) => void process.stderr.write(output),
+  write: (bytes) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+    }),
   // Loaded only when a command simulates weeks, since no other command serves anything. Logs to standard error.
   serve: async (pool, keys, now) => {
     const [{ startAnswering }, { openLog }] = await Promise.all([

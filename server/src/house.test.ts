@@ -37,6 +37,7 @@ const floors = [
   'rounds',
   'answers',
   'results',
+  'backup',
   'history',
   'operating',
   'console',
@@ -64,6 +65,14 @@ const topFiles = [
 
 // The files that other parts may import. All of base and http is public.
 const publicFiles = [
+  'backup/before-migration.ts',
+  'backup/contents.ts',
+  'backup/create-backup.ts',
+  'backup/faults.ts',
+  'backup/read-backup.ts',
+  'backup/restore.ts',
+  'backup/whole-file.ts',
+  'db/catalogue.ts',
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',
@@ -72,6 +81,7 @@ const publicFiles = [
   'db/own-sessions.ts',
   'db/space.ts',
   'jobs/jobs.ts',
+  'jobs/job-tables.ts',
   'jobs/threads.ts',
   'sending/outbox.ts',
   'sending/outcomes.ts',
@@ -267,6 +277,7 @@ const publicFiles = [
   'rounds/schedules.sql.ts',
   'rounds/segments/breakdowns.sql.ts',
   'sealing/epoch-keys.ts',
+  'sealing/key-names.ts',
   'sftp/host-keys.sql.ts',
   'sync/runs.sql.ts',
 ];

@@ -51,6 +51,8 @@ export type Service = {
   another(settings?: Record<string, string>): Promise<ServiceProcess>;
   /** Runs the soundings command while the service runs. */
   command(...args: string[]): Promise<Exited>;
+  /** The same with other settings. */
+  commandWith(settings: Record<string, string>, ...args: string[]): Promise<Exited>;
   /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
@@ -137,6 +139,7 @@ export async function startService(keptDir?: string): Promise<Service> {
           beside,
         ),
       command: (...args) => runCommand(environment, postmaster, args),
+      commandWith: (settings, ...args) => runCommand({ ...environment, ...settings }, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),
       stop,

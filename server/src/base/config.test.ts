@@ -50,6 +50,7 @@ describe('the defaults', () => {
     dataDir: './data',
     answerKeys: { place: 'file', directory: 'data/keys' },
     databaseUrl: undefined,
+    backupDir: 'data/backups',
     tls: undefined,
     trustProxy: [],
     httpsOnly: false,

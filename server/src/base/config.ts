@@ -38,6 +38,8 @@ export type Config = {
   /** Where the keys of open weeks are stored (sealing/epoch-chain.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
+  /** Where a backup is stored before the database is updated; undefined: none is created. */
+  backupDir: string | undefined;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
   /** Plain HTTP is accepted only from this machine and from the trusted proxies, which serve HTTPS to people. */
@@ -146,6 +148,7 @@ function configOf(
       directory: join(value.DATA_DIR, 'keys'),
     },
     databaseUrl: value.DATABASE_URL || undefined,
+    backupDir: value.BACKUP_DIR === 'off' ? undefined : value.BACKUP_DIR || join(value.DATA_DIR, 'backups'),
     tls,
     trustProxy,
     httpsOnly:

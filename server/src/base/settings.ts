@@ -58,6 +58,13 @@ export const settings = [
     sentence: 'The address of a PostgreSQL server (15 or newer) to use instead of the embedded one.',
   },
   {
+    name: 'BACKUP_DIR',
+    kind: 'text',
+    fallback: '',
+    sentence:
+      'Where the service stores a [backup](backup.md) before it updates the database to a new version. `off`: it creates none. Default: the folder `backups` in DATA_DIR.',
+  },
+  {
     name: 'TLS_CERT_FILE',
     kind: 'text',
     fallback: '',

@@ -3,12 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
-import { inTransaction, type Pool, type Transaction } from './db.ts';
+import { type Db, inTransaction, onConnection, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
 
 const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
+const turnKey = 5_017_302; // another one
 
 let known: Migration[] | undefined;
 
@@ -62,12 +63,70 @@ export async function tooNew(pool: Pool): Promise<Fault | undefined> {
     'unavailable',
     'database too new',
     `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
-      'Start the newer version, or restore a backup from before the upgrade.',
+      'Start the newer version, or restore a backup from before the upgrade into an empty database with "npx soundings restore". ' +
+      'The service stores one in DATA_DIR/backups before it updates a database (BACKUP_DIR).',
   );
 }
 
-async function createMigrationsTable(tx: Transaction): Promise<void> {
+/** The version of a schema: the number and file name of the last migration that was applied. */
+export type SchemaVersion = { version: number; name: string };
+
+/** Returns the version of the schema; undefined before the first start. */
+export async function schemaVersion(db: Db): Promise<SchemaVersion | undefined> {
+  if (!(await hasMigrationsTable(db))) return undefined;
+  const [row] = await db<SchemaVersion[]>`
+    select version as "version", name as "name" from migrations order by version desc limit 1`;
+  return row;
+}
+
+/** Runs `work`, which may migrate, in one process at a time. Uses one connection of the pool meanwhile. */
+export async function inTurn<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  // An error of `work` is thrown outside, because the connection is still good and is released.
+  const outcome = await onConnection(pool, async (db) => {
+    await db`select pg_advisory_lock(${turnKey})`;
+    const ended = await work().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    await db`select pg_advisory_unlock(${turnKey})`;
+    return ended;
+  });
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+/** Waits for other processes that migrate, and makes later ones wait until the transaction ends. */
+export async function lockMigrations(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${lockKey})`;
+}
+
+/** Creates the schema of an older version in an empty database: applies all migrations up to that version, in one transaction. */
+export async function createSchemaOf(tx: Transaction, version: number): Promise<void> {
+  await createMigrationsTable(tx);
+  for (const migration of migrations()) {
+    // In order, and without the steps, as there are no rows yet.
+    if (migration.version <= version) await applyOnce(tx, migration, {});
+  }
+}
+
+/** Returns the names of all tables and functions that our migrations create or have ever created. */
+export function namesInMigrations(): Set<string> {
+  const created = /\bcreate (?:or replace |unlogged )?(?:table|function) (\w+)|^alter .+ rename to (\w+);/gim;
+  const names = migrations().flatMap(({ sql }) =>
+    [...sql.matchAll(created)].map((found) => found[1] ?? found[2]),
+  );
+  return new Set(['migrations', ...names.filter((name) => name !== undefined)]);
+}
+
+async function hasMigrationsTable(db: Db): Promise<boolean> {
+  const [row] = await db<{ exists: boolean }[]>`select to_regclass('migrations') is not null as exists`;
+  return row?.exists === true;
+}
+
+async function createMigrationsTable(tx: Transaction): Promise<void> {
+  await lockMigrations(tx);
+  // A backup that is running has locked the table against every change, and nothing may wait for it without a reason.
+  if (await hasMigrationsTable(tx)) return;
   await tx`
     create table if not exists migrations (
       version     integer     primary key,
@@ -83,9 +142,10 @@ async function applyOnce(
   { version, name, breaking, sql }: Migration,
   steps: MigrationSteps,
 ): Promise<boolean> {
-  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  await lockMigrations(tx);
   const [present] = await tx`select 1 from migrations where version = ${version}`;
   if (present) return false;
+  await tx`lock table migrations in row exclusive mode`; // waits for backups that are running (catalogue.ts)
   await steps[version]?.(tx);
   await tx.unsafe(sql);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;

@@ -110,10 +110,24 @@ export class Secrets implements Sealer {
   async imported(text: string): Promise<void> {
     const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
     if (!key || !row || !isSameChain(key, { chain: row.name })) {
-      throw wrongKey('conflict', 'This is not the secrets key of this installation.');
+      throw notOurs();
     }
-    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    await inTransaction(this.#pool, (tx) => this.#keepImported(tx, key));
     await this.prepare();
+  }
+
+  /** Stores the key of a backup in the transaction that restores it. Throws a Fault if it doesn't belong to the restored tables. */
+  async restored(tx: Transaction, text: string): Promise<void> {
+    const [key, row] = [keyIn(text), await selectSecretsKey(tx)];
+    if (!key || !row || !isSameChain(key, { chain: row.name })) throw notOurs();
+    await this.#keepImported(tx, key);
+    this.#key = undefined;
+  }
+
+  async #keepImported(tx: Transaction, key: EpochKey): Promise<void> {
+    await lockKeyFiles(tx);
+    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    else await this.#keep(tx, key);
   }
 
   /**
@@ -134,6 +148,8 @@ export class Secrets implements Sealer {
 /** Returns the key that is stored in the database, if any. */
 const keyOf = (row: SecretsKeyRow | undefined): EpochKey | undefined =>
   row?.secret ? { chain: row.name, epoch: 1, secret: row.secret } : undefined;
+
+const notOurs = () => wrongKey('conflict', 'This is not the secrets key of this installation.');
 
 const missing = () =>
   new Fault(

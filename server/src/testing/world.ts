@@ -49,6 +49,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   corsOrigins: [],
   rateLimit: 0,
   responseCacheMb: 32,
+  backupDir: undefined,
   sftpPort: 0,
   fileDays: 30,
   smtpUrl: undefined,

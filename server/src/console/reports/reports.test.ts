@@ -307,6 +307,7 @@ test('the command saves the same files as the console, and none if there are no 
       { account: String(account.id), out: join(folder, out), ...more },
       undefined as never,
       () => '',
+      '',
     );
   try {
     const group = String(idOf.get('south'));

@@ -284,7 +284,7 @@ describe('a mail server', () => {
     ]);
     // The command does not show it either, nor how many there were.
     const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined, sms: undefined }))['week show']!;
-    const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '')) as {
+    const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '', '')) as {
       weeks: { messages: unknown[] }[];
     };
     expect(JSON.parse(JSON.stringify(shown.weeks[0]?.messages))).toEqual([

@@ -351,7 +351,7 @@ describe('who has answered', () => {
           sms: gatewaySettings('http://127.0.0.1:9/'),
         }))['week show']!;
         const { pool, keys } = database;
-        const week = (await show.run!(pool, { account: String(account.accountId) }, keys, () => '')) as {
+        const week = (await show.run!(pool, { account: String(account.accountId) }, keys, () => '', '')) as {
           weeks: { messages: unknown }[];
           refusals: unknown[];
         };

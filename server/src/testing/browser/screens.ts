@@ -333,6 +333,7 @@ async function main(): Promise<void> {
     corsOrigins: [],
     rateLimit: 600,
     responseCacheMb: 32,
+    backupDir: undefined,
     sftpPort: await freePort(),
     fileDays: 30,
     smtpUrl: smtp.url,
