@@ -202,6 +202,7 @@ const publicFiles = [
   'rounds/segments/segment-values.ts',
   'rounds/messages/opt-outs.ts',
   'rounds/messages/person-tokens.ts',
+  'answers/form.ts',
   'answers/imported.ts',
   'answers/seal-open-weeks.ts',
   'answers/page-texts.ts',

@@ -247,11 +247,10 @@ export const signIn: Screen[] = [
   },
 ];
 
-const scrollTo = (text: string) => (page: Page) =>
-  page
-    .getByText(text, { exact: true })
-    .first()
-    .evaluate((element) => element.scrollIntoView({ block: 'start' }));
+const scrollTo = (text: string) => async (page: Page) => {
+  const [element] = await page.getByText(text, { exact: true }).elementHandles();
+  await element?.evaluate((one) => one.scrollIntoView({ block: 'start' }));
+};
 
 /** What was added later. Its numbers continue, so that the pictures that documents show keep their names. */
 export const moreScreens: Screen[] = [
@@ -272,12 +271,13 @@ export const moreScreens: Screen[] = [
     title: 'Templates',
     description: 'Ready-made sets of questions. Some choose people by a date.',
     path: '/schedules/templates',
-    first: (page) => page.getByText('Onboarding', { exact: false }).first().scrollIntoViewIfNeeded(),
+    first: (page) => page.getByText('New employees', { exact: false }).first().scrollIntoViewIfNeeded(),
   },
   {
     name: 'schedule-by-date',
     title: 'A schedule that chooses people by a date',
-    description: 'It waits until enough people are due. What it will ask is shown beside it, as counts only.',
+    description:
+      'It waits until enough people are due. Next to it is how many people it will ask: only numbers.',
     path: '/schedules/$dateScheduleId',
   },
   {
@@ -290,12 +290,9 @@ export const moreScreens: Screen[] = [
   {
     name: 'ask-now',
     title: 'Ask now',
-    description: 'Who is asked, what, and until when, before anything is sent.',
+    description: 'Who is asked and how long the week stays open, before anything is sent.',
     path: '/schedules/$dateScheduleId',
-    first: async (page) => {
-      await press('Ask now…')(page);
-      await page.getByRole('dialog').getByRole('paragraph').first().waitFor();
-    },
+    first: press('Ask now…'),
   },
   {
     name: 'several',

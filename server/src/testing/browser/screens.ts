@@ -1,7 +1,7 @@
 // npm run screens: takes pictures of every page with the whole demo company, in light and dark and some on a phone, of the pages on which
 // people answer, and of the emails and text messages that they got, and writes docs/screens/. `npm run screens -- overview kiosk` takes
 // only these pictures.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -136,7 +136,11 @@ function writeIndex(): void {
   const entry = (
     { name, title, description }: { name: string; title: string; description: string },
     kinds: readonly Kind[],
-  ) => [`### ${title}`, description, kinds.map((kind) => image(name, title, kind)).join('\n')];
+  ) => {
+    const taken = kinds.filter((kind) => existsSync(join(folder, fileOf({ name }, kind))));
+    const images = taken.map((kind) => image(name, title, kind)).join('\n');
+    return taken.length === 0 ? [] : [`### ${title}`, description, images];
+  };
   const pages = (all: Screen[]) => all.flatMap((one) => entry(one, kindsOf(one)));
   const head = [
     '# Screens',
@@ -161,7 +165,10 @@ async function secretOf(pool: Pool, { accountId, userId }: Scene): Promise<strin
   return beginSession(pool, { accountId, userId }, { address: '192.0.2.17', agent });
 }
 
-/** Noon on the last Wednesday, when a week is open and its reminder is due. */
+/** In ms. On Monday, the week opens; on Wednesday, its reminders are due. */
+const twoDays = 2 * 86_400_000;
+
+/** Noon on the last Wednesday. */
 function wednesday(): number {
   const noon = new Date();
   noon.setUTCHours(12, 0, 0, 0);
@@ -170,18 +177,20 @@ function wednesday(): number {
   return noon.getTime();
 }
 
-/** Sends the invitations of the open week and, three hours later, the reminders. Returns the sender's messages by their kind. */
+/** Sends the invitations of the open week as on Monday and, on Wednesday, the reminders. Returns the sender's messages by their kind. */
 async function sendWeek(scene: Scene): Promise<{ invitations: ReceivedMail[]; reminders: ReceivedMail[] }> {
   const { pool, keys, smtp, now } = scene;
   const gateway = openGateway(gatewaySettings(scene.gateway.url));
   const mailer = openMailer(smtp.url, mailFrom);
   const send = openSender({ pool, keys, mailer, gateway, publicUrl, log });
-  await send(now);
-  const invitations = smtp.mails.splice(0);
+  await send(now - twoDays);
+  // Administrators get other emails, too.
+  const asking = () => smtp.mails.splice(0).filter(({ text }) => linkIn(text) !== '');
+  const invitations = asking();
   await answerSome(scene, invitations);
-  await send(now + 3 * 3_600_000);
+  await send(now);
   mailer.close();
-  return { invitations, reminders: smtp.mails.splice(0) };
+  return { invitations, reminders: asking() };
 }
 
 /** Answers as some of the people who got an invitation, through the links in their emails. */
@@ -221,7 +230,7 @@ async function closeAndDigest({ pool, keys, smtp, accountId, now }: Scene): Prom
   const mailer = openMailer(smtp.url, mailFrom);
   await openDigestSender({ pool, mailer, publicUrl, log })(tuesday);
   mailer.close();
-  return smtp.mails.splice(0);
+  return smtp.mails.splice(0).filter(({ text }) => text.includes(`${publicUrl}/d/`));
 }
 
 /** Takes the pictures of what people got. */
@@ -351,14 +360,13 @@ async function main(): Promise<void> {
     await app.started;
     if (wanted.size === 0) rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    writeIndex();
     const link = await createFirstStartLink(pool, '');
     const [setup] = outside as [Screen];
     const visitor = { browser, address: app.address, ids: {} as ScreenIds };
     await takeAll(visitor, [{ ...setup, path: link as string }]);
 
     const keys = new AnswerKeys(pool, config.answerKeys);
-    const demo = await makeDemo(pool, keys, now(), (pages, ownKeys, clock) =>
+    const demo = await makeDemo(pool, keys, now() - twoDays, (pages, ownKeys, clock) =>
       startAnswering({ pool: pages, keys: ownKeys, now: clock }, log),
     );
     const { id: accountId } = demo.account;
@@ -368,6 +376,7 @@ async function main(): Promise<void> {
     const userId = user?.id as number;
     const services = { pool, keys, browser, smtp, gateway, address: app.address, publicUrl };
     await takeDemo({ ...services, accountId, userId, administrator, now: now() });
+    writeIndex();
     process.stdout.write(`${readdirSync(folder).length} files are in docs/screens.\n`);
   } finally {
     await browser.close();
