@@ -88,7 +88,9 @@ export async function createSchemaOf(tx: Transaction, version: number): Promise<
 /** Returns the names of all tables and functions that our migrations create or have ever created. */
 export function namesInMigrations(): Set<string> {
   const created = /\bcreate (?:or replace |unlogged )?(?:table|function) (\w+)|^alter .+ rename to (\w+);/gim;
-  const names = migrations().flatMap(({ sql }) => [...sql.matchAll(created)].map((found) => found[1] ?? found[2]));
+  const names = migrations().flatMap(({ sql }) =>
+    [...sql.matchAll(created)].map((found) => found[1] ?? found[2]),
+  );
   return new Set(['migrations', ...names.filter((name) => name !== undefined)]);
 }
 
