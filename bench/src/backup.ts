@@ -23,7 +23,14 @@ import type { Plans, Say, Sized } from './measuring/plans.ts';
 import type { Service } from './measuring/service.ts';
 import { push, pushBodyOf } from './push.ts';
 
-type Plan = { users: number; groups: number; answers: number; weeks: number; rounds: number; timeScale: number };
+type Plan = {
+  users: number;
+  groups: number;
+  answers: number;
+  weeks: number;
+  rounds: number;
+  timeScale: number;
+};
 
 export const backupPlans: Plans<Plan> = {
   whole: { users: 20_000, groups: 2_000, answers: 5_000_000, weeks: 156, rounds: 3, timeScale: 1 },
@@ -69,7 +76,12 @@ async function fillAccount(service: Service, plan: Plan, folder: string, say: Sa
 
 async function measure(scene: Scene, cut: () => Promise<number[]>): Promise<BenchRow[]> {
   const { service, plan, say, folder } = scene;
-  const times = { backup: [] as number[], out: [] as number[], restore: [] as number[], into: [] as number[] };
+  const times = {
+    backup: [] as number[],
+    out: [] as number[],
+    restore: [] as number[],
+    into: [] as number[],
+  };
   const path = join(folder, 'whole.soundings');
   let memory = 0;
   const [idle, busy]: [number[], number[]] = [await cut(), []];
@@ -82,19 +94,26 @@ async function measure(scene: Scene, cut: () => Promise<number[]>): Promise<Benc
     times.backup.push(ran.ms);
     memory = Math.max(memory, ran.memory?.own ?? 0);
     busy.push(...(await cut()));
-    times.into.push(await inNewDatabase(scene, `floor_${round}`, (url) => copyFrom(url, service.pool, plain)));
+    times.into.push(
+      await inNewDatabase(scene, `floor_${round}`, (url) => copyFrom(url, service.pool, plain)),
+    );
     const restored = await restoreInto(scene, round, path);
     times.restore.push(restored.ms);
     memory = Math.max(memory, restored.memory?.own ?? 0);
     await rm(plain, { recursive: true });
-    say(`backup ${time(ran.ms)}, COPY ${time(times.out.at(-1)!)}; restore ${time(restored.ms)}, COPY ${time(times.into.at(-1)!)}`);
+    say(
+      `backup ${time(ran.ms)}, COPY ${time(times.out.at(-1)!)}; restore ${time(restored.ms)}, COPY ${time(times.into.at(-1)!)}`,
+    );
   }
   const [verifying, contents] = await timed(() => readBackup(path));
   const whole = contents.tables.reduce((sum, { bytes }) => sum + bytes, 0);
   const { size } = await stat(path);
   const what = `of ${contents.rows.toLocaleString('en')} rows (${megabytes(whole)})`;
   return [
-    { ...against(`Backup ${what}, with requests meanwhile`, times.backup, times.out, 1.5), memory: megabytes(memory) },
+    {
+      ...against(`Backup ${what}, with requests meanwhile`, times.backup, times.out, 1.5),
+      memory: megabytes(memory),
+    },
     against(`Restore ${what}`, times.restore, times.into, 1.5),
     { what: '– verifying', measured: time(verifying) },
     { what: '– size of the file', measured: megabytes(size), floor: megabytes(whole) },

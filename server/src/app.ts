@@ -82,9 +82,7 @@ export async function startApp(
 
   async function start(): Promise<void> {
     await reached;
-    const steps = migrationSteps(await keys);
-    const { applied, backup } = await migrateWithBackup(await pool, steps, config.backupDir);
-    if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
+    await update(await pool, await keys, config.backupDir, log);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
     const url = await databaseUrl;
@@ -130,6 +128,12 @@ function computingOf(config: AppConfig, databaseUrl: Promise<string>, log: Log, 
     simulateBreakdown: openSimulations(moduleAt('segments.thread')),
     words: openWords(moduleAt('words.thread')),
   };
+}
+
+/** Applies the missing migrations, after a backup in `folder` if the database has data. */
+async function update(pool: Pool, keys: AnswerKeys, folder: string | undefined, log: Log): Promise<void> {
+  const { applied, backup } = await migrateWithBackup(pool, migrationSteps(keys), folder);
+  if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
 }
 
 /** Opens what sends messages over each channel that is configured. */

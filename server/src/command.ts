@@ -9,6 +9,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   input: () => readFileSync(0, 'utf8'),
   print: (output) => void process.stdout.write(output),
   printError: (output) => void process.stderr.write(output),
+  isTerminal: process.stderr.isTTY,
   write: (bytes) =>
     new Promise((resolve, reject) => {
       process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -47,13 +47,18 @@ test('a backup from while a week is open has no key, answer, person or participa
 test('with ANSWER_KEYS=database, neither the epoch key nor the secrets key is in a backup, unless it was asked for', async () => {
   const target = await emptyInstallation();
   const keyPlace = { ...target.keyPlace, place: 'database' as const };
-  await restoreBackup({ ...target, keyPlace }, (await backUp(world.pool, { secretsKey: await world.keys.secrets.exported() })).path);
+  await restoreBackup(
+    { ...target, keyPlace },
+    (await backUp(world.pool, { secretsKey: await world.keys.secrets.exported() })).path,
+  );
   const [row] = await target.pool<{ answers: Buffer; secrets: Buffer }[]>`
     select a.secret as answers, s.secret as secrets from answer_keys a, secrets_keys s`;
   expect(row?.secrets).toHaveLength(32);
   const { path } = await backUp(target.pool);
   const bytes = await textOf(path);
-  expect(tracesOf({ 'epoch key': row!.answers, 'secrets key': row!.secrets }, [{ name: 'backup', bytes }])).toEqual([]);
+  expect(
+    tracesOf({ 'epoch key': row!.answers, 'secrets key': row!.secrets }, [{ name: 'backup', bytes }]),
+  ).toEqual([]);
 });
 
 test('a week that has closed cannot be opened with a backup, a restored database and every key from before', async () => {
@@ -65,9 +70,15 @@ test('a week that has closed cannot be opened with a backup, a restored database
     name: directory,
     bytes: Buffer.from(keyText(readKeyFile(join(directory, 'answers'))!)),
   }));
-  const sources = [{ name: 'backup', bytes: await textOf(path) }, dumpFile(dump), dumpFile(await dumpOf(world.pool)), ...keyFiles];
+  const sources = [
+    { name: 'backup', bytes: await textOf(path) },
+    dumpFile(dump),
+    dumpFile(await dumpOf(world.pool)),
+    ...keyFiles,
+  ];
   expect(weekKeysIn(sources, dump, closed).size).toBe(0);
-  for (const table of ['answers', 'assignments', 'links', 'participants', 'week_keys']) expect(dump.get(table)).toEqual([]);
+  for (const table of ['answers', 'assignments', 'links', 'participants', 'week_keys'])
+    expect(dump.get(table)).toEqual([]);
   // Its published comments are there.
   expect(sources[0]!.bytes.includes(closed.shownMark)).toBe(true);
 });

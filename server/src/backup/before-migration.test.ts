@@ -26,31 +26,40 @@ async function olderDatabase(version = latest - 1, accounts = 1) {
   return target;
 }
 
-const accountsOf = async (pool: Pool) => (await pool`select name from accounts`).map((row) => row['name'] as string);
+const accountsOf = async (pool: Pool) =>
+  (await pool`select name from accounts`).map((row) => row['name'] as string);
 
 describe('a database with data', () => {
-  test('is backed up, then updated, and the backup restores and updates it again', { timeout: 60_000 }, async () => {
-    const [older, into] = [await olderDatabase(), newFolder()];
-    const { applied, backup } = await migrateWithBackup(older.pool, {}, into);
-    expect(applied).toEqual([migrations().at(-1)!.name]);
-    expect(backup).toBe(join(into, `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`));
-    expect((await stat(backup!)).mode & 0o777).toBe(0o600);
-    expect((await stat(into)).mode & 0o777).toBe(0o700);
-    expect((await readBackup(backup!)).schema.version).toBe(latest - 1);
-    expect((await selectLastBackup(older.pool))!.getTime()).toBeGreaterThan(Date.now() - 60_000);
-    const target = await emptyInstallation();
-    expect(await restoreBackup(target, backup!)).toMatchObject({ applied });
-    expect(await accountsOf(target.pool)).toEqual(['Older']);
-    expect(await migrateWithBackup(target.pool, {}, into)).toEqual({ applied: [], backup: undefined });
-  });
+  test(
+    'is backed up, then updated, and the backup restores and updates it again',
+    { timeout: 60_000 },
+    async () => {
+      const [older, into] = [await olderDatabase(), newFolder()];
+      const { applied, backup } = await migrateWithBackup(older.pool, {}, into);
+      expect(applied).toEqual([migrations().at(-1)!.name]);
+      expect(backup).toBe(join(into, `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`));
+      expect((await stat(backup!)).mode & 0o777).toBe(0o600);
+      expect((await stat(into)).mode & 0o777).toBe(0o700);
+      expect((await readBackup(backup!)).schema.version).toBe(latest - 1);
+      expect((await selectLastBackup(older.pool))!.getTime()).toBeGreaterThan(Date.now() - 60_000);
+      const target = await emptyInstallation();
+      expect(await restoreBackup(target, backup!)).toMatchObject({ applied });
+      expect(await accountsOf(target.pool)).toEqual(['Older']);
+      expect(await migrateWithBackup(target.pool, {}, into)).toEqual({ applied: [], backup: undefined });
+    },
+  );
 
-  test('is backed up once by several processes that start at the same time', { timeout: 60_000 }, async () => {
-    const [older, into] = [await olderDatabase(), newFolder()];
-    const both = await Promise.all([0, 1].map(() => migrateWithBackup(older.pool, {}, into)));
-    expect(both.filter(({ backup }) => backup !== undefined)).toHaveLength(1);
-    expect(await isMigrated(older.pool)).toBe(true);
-    expect(await readdir(into)).toHaveLength(1);
-  });
+  test(
+    'is backed up once by several processes that start at the same time',
+    { timeout: 60_000 },
+    async () => {
+      const [older, into] = [await olderDatabase(), newFolder()];
+      const both = await Promise.all([0, 1].map(() => migrateWithBackup(older.pool, {}, into)));
+      expect(both.filter(({ backup }) => backup !== undefined)).toHaveLength(1);
+      expect(await isMigrated(older.pool)).toBe(true);
+      expect(await readdir(into)).toHaveLength(1);
+    },
+  );
 
   test('is not updated if the backup fails, and the message says what to do', async () => {
     const [older, into] = [await olderDatabase(), newFolder()];
@@ -64,22 +73,30 @@ describe('a database with data', () => {
     expect(await isMigrated(older.pool)).toBe(true);
   });
 
-  test('keeps the last three backups, and removes what a killed process left', { timeout: 60_000 }, async () => {
-    const [older, into] = [await olderDatabase(), newFolder()];
-    await mkdir(into);
-    const present = `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`;
-    const names = ['0031', '0032', '0033'].map((version) => `before-update-of-${version}.soundings`);
-    const theirs = ['mine.soundings', 'before-update-of-x.txt'];
-    const left = `${present}.incomplete-0123456789ab`;
-    for (const name of [...names, ...theirs, left]) await writeFile(join(into, name), '');
-    await migrateWithBackup(older.pool, {}, into);
-    expect((await readdir(into)).toSorted()).toEqual([names[1], names[2], present, ...theirs].toSorted());
-  });
+  test(
+    'keeps the last three backups, and removes what a killed process left',
+    { timeout: 60_000 },
+    async () => {
+      const [older, into] = [await olderDatabase(), newFolder()];
+      await mkdir(into);
+      const present = `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`;
+      const names = ['0031', '0032', '0033'].map((version) => `before-update-of-${version}.soundings`);
+      const theirs = ['mine.soundings', 'before-update-of-x.txt'];
+      const left = `${present}.incomplete-0123456789ab`;
+      for (const name of [...names, ...theirs, left]) await writeFile(join(into, name), '');
+      await migrateWithBackup(older.pool, {}, into);
+      expect((await readdir(into)).toSorted()).toEqual([names[1], names[2], present, ...theirs].toSorted());
+    },
+  );
 });
 
 describe('no backup is created', () => {
   test('at the first start, and of a database without accounts', async () => {
-    const [empty, unused, into] = [await emptyInstallation(), await olderDatabase(latest - 1, 0), newFolder()];
+    const [empty, unused, into] = [
+      await emptyInstallation(),
+      await olderDatabase(latest - 1, 0),
+      newFolder(),
+    ];
     for (const { pool } of [empty, unused]) {
       expect((await migrateWithBackup(pool, {}, into)).backup).toBeUndefined();
       expect(await isMigrated(pool)).toBe(true);

@@ -47,7 +47,11 @@ export function openBlocks(write: (bytes: Buffer) => Promise<void>): BlockWriter
   let last = write(firstLine);
   const waiting: Promise<void>[] = [];
 
-  async function writeAfter(before: Promise<void>, block: Block, compressing: Promise<Buffer>): Promise<void> {
+  async function writeAfter(
+    before: Promise<void>,
+    block: Block,
+    compressing: Promise<Buffer>,
+  ): Promise<void> {
     const [stored] = await Promise.all([compressing, before]);
     const head = Buffer.alloc(headLength);
     head.writeUInt8(kinds.indexOf(block.kind), 0);
@@ -109,8 +113,7 @@ export function readBlocks(file: FileHandle): BlockReader {
     const stored = await source.take(storedLength);
     if (stored.length < storedLength) throw new Damage('The file ends in the middle of a block', at);
     digest = digestOf(digest, head, stored);
-    if (!digest.equals(head.subarray(digestAt)))
-      throw new Damage('The checksum of a block is wrong', at);
+    if (!digest.equals(head.subarray(digestAt))) throw new Damage('The checksum of a block is wrong', at);
     const block = decompressed(stored, length, at).then((bytes) => ({ kind, bytes }));
     block.catch(() => {}); // awaited below
     return { block };

@@ -2,7 +2,14 @@
 // because the database is read only as fast as the file is written.
 import { createHash, type Hash } from 'node:crypto';
 import { version as program } from '../base/version.ts';
-import { beginSnapshot, copyTable, countRows, selectSequences, selectTables, type Table } from '../db/catalogue.ts';
+import {
+  beginSnapshot,
+  copyTable,
+  countRows,
+  selectSequences,
+  selectTables,
+  type Table,
+} from '../db/catalogue.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { schemaVersion } from '../db/migrate.ts';
 import { readKeyNames } from '../sealing/key-names.ts';
@@ -23,7 +30,8 @@ export async function createBackup(
   write: (bytes: Buffer) => Promise<void>,
   { secretsKey, onProgress = () => {} }: { secretsKey?: string | undefined; onProgress?: OnProgress } = {},
 ): Promise<Contents> {
-  if (!(await schemaVersion(pool))) throw failedBackup('The database is empty, so there is nothing to back up.');
+  if (!(await schemaVersion(pool)))
+    throw failedBackup('The database is empty, so there is nothing to back up.');
   const blocks = openBlocks(write);
   return inTransaction(pool, async (tx) => {
     await beginSnapshot(tx);

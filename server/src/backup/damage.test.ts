@@ -30,7 +30,9 @@ async function faultOf(bytes: Uint8Array): Promise<string | undefined> {
   );
   if (error === undefined) return undefined;
   if (!(error instanceof Fault) || error.code !== 'damaged backup') throw error;
-  expect(error.message).toMatch(/^\/.*damaged-\d+ can't be used\. .* \((table [\w.]+|beginning|end), at byte [\d,]+\)\./);
+  expect(error.message).toMatch(
+    /^\/.*damaged-\d+ can't be used\. .* \((table [\w.]+|beginning|end), at byte [\d,]+\)\./,
+  );
   return error.message;
 }
 
@@ -96,7 +98,9 @@ describe('a backup is refused', () => {
       ['end', JSON.stringify({ sequences: [] })],
     ];
     expect(await faultOf(await written([start!, rows!, end!, last!]))).toBeUndefined();
-    expect(await faultOf(await written([start!, end!, last!]))).toContain('The checksum of the table is wrong');
+    expect(await faultOf(await written([start!, end!, last!]))).toContain(
+      'The checksum of the table is wrong',
+    );
     expect(await faultOf(await written([start!, rows!, rows!, end!, last!]))).toBeDefined();
     expect(await faultOf(await written([start!, rows!, end!]))).toContain('ends too early');
     expect(await faultOf(await written([start!, rows!, end!, last!, last!]))).toContain('Something follows');

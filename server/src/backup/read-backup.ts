@@ -16,7 +16,7 @@ import { count, type OnProgress } from './create-backup.ts';
 import { asFileFault, damaged, failedBackup } from './faults.ts';
 
 export type Receiver = {
-  /** Gets the rows of each table in the format of COPY, in pieces, and must read all. */
+  /** Gets the rows of each table in the format of COPY, block by block, and must read all. */
   table?: (table: Head['tables'][number], rows: AsyncIterable<Buffer>) => Promise<void>;
   /** Gets the secrets key, if the backup contains it, and the last block. */
   end?: (end: End, secretsKey: string | undefined) => Promise<void>;

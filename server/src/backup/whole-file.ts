@@ -18,7 +18,8 @@ export async function writeWholeFile<T>(
   const draft = `${path}.incomplete-${randomBytes(6).toString('hex')}`;
   try {
     const found = await fs.lstat(path).catch(absent);
-    if (found && !found.isFile()) throw failedBackup(`${path} is not a regular file. Give the name of a file.`);
+    if (found && !found.isFile())
+      throw failedBackup(`${path} is not a regular file. Give the name of a file.`);
     const file = await fs.open(draft, 'wx', 0o600);
     try {
       const result = await work((bytes) => file.writeFile(bytes));

@@ -21,11 +21,15 @@ test('backup, verify and restore into a new data directory', { timeout: 60_000 }
   const [entry] = await pool`select origin, action from audit_entries order by entry_id desc limit 1`;
   expect({ ...entry }).toEqual({ origin: 'command', action: 'backup created' });
 
-  expect(await refused(['restore', path])).toContain('The installation is not empty. Restore into a new DATA_DIR');
+  expect(await refused(['restore', path])).toContain(
+    'The installation is not empty. Restore into a new DATA_DIR',
+  );
   const env = { DATA_DIR: join(home, 'restored') };
   const restored = await soundings(['restore', path], { env });
   expect(restored.err).toBe('');
-  expect(restored.out).toMatch(/^Restored \d+ rows in \d+ tables, as of .*\nNo week was open\.\nThe secrets key is available\./);
+  expect(restored.out).toMatch(
+    /^Restored \d+ rows in \d+ tables, as of .*\nNo week was open\.\nThe secrets key is available\./,
+  );
   const embedded = await openEmbedded(env.DATA_DIR, { role: 'command', log: () => {}, fast: true });
   const there = openPool(embedded.url, 1);
   expect([...(await there`select name from accounts`)]).toEqual([{ name: 'Acme' }]);
@@ -33,22 +37,32 @@ test('backup, verify and restore into a new data directory', { timeout: 60_000 }
   await embedded.stop();
 
   await truncate(path, 1_000);
-  expect(await refused(['verify', path])).toMatch(/^.*a\.soundings can't be used\. The file ends in the middle of a block \(.*, at byte \d+\)/);
+  expect(await refused(['verify', path])).toMatch(
+    /^.*a\.soundings can't be used\. The file ends in the middle of a block \(.*, at byte \d+\)/,
+  );
 });
 
-test('- as FILE writes to standard output, and the summary to standard error', { timeout: 30_000 }, async () => {
-  const { status, err, out } = await soundings(['backup', '-']);
-  expect(status).toBe(0);
-  expect(err).toMatch(/^Backup complete\.\n/);
-  const path = join(home, 'piped.soundings');
-  await writeFile(path, out, 'latin1');
-  const { checksum } = await json<Contents>(['verify', path]);
-  expect(err).toContain(checksum);
-});
+test(
+  '- as FILE writes to standard output, and the summary to standard error',
+  { timeout: 30_000 },
+  async () => {
+    const { status, err, out } = await soundings(['backup', '-']);
+    expect(status).toBe(0);
+    expect(err).toMatch(/^Backup complete\.\n/);
+    const path = join(home, 'piped.soundings');
+    await writeFile(path, out, 'latin1');
+    const { checksum } = await json<Contents>(['verify', path]);
+    expect(err).toContain(checksum);
+  },
+);
 
 test('mistakes get a message that says what to do', async () => {
-  expect(await refused(['verify', join(home, 'none')])).toContain("none can't be read: the file or its folder does not exist.");
-  expect(await refused(['backup', join(home, 'none', 'a')])).toContain('the file or its folder does not exist');
+  expect(await refused(['verify', join(home, 'none')])).toContain(
+    "none can't be read: the file or its folder does not exist.",
+  );
+  expect(await refused(['backup', join(home, 'none', 'a')])).toContain(
+    'the file or its folder does not exist',
+  );
   expect(await refused(['backup', home])).toContain('is not a regular file. Give the name of a file.');
   expect(await refused(['verify', home])).toContain('is not a regular file');
   expect(await refused(['backup'], 2)).toContain('This command needs exactly one FILE.');

@@ -15,11 +15,13 @@ import { type Command, flag, minuteText, type OptionValues, required, table } fr
 type Surroundings = {
   config: () => Config;
   printError: (output: string) => void;
+  /** Whether a person reads standard error. */
+  isTerminal: boolean;
   /** Writes bytes to standard output. Resolves when it can take more. */
   write: (bytes: Buffer) => Promise<void>;
 };
 
-export const backupCommands = ({ config, printError, write }: Surroundings): Record<string, Command> => ({
+export const backupCommands = (surroundings: Surroundings): Record<string, Command> => ({
   backup: {
     isLogged: false,
     migratesFirst: false,
@@ -32,7 +34,7 @@ export const backupCommands = ({ config, printError, write }: Surroundings): Rec
     positional: 'FILE',
     textToErrors: (values) => values['FILE'] === '-',
     run: async (pool, values, keys) =>
-      backUp(pool, values, keys, { write, onProgress: progressTo(printError) }),
+      backUp(pool, values, keys, { write: surroundings.write, onProgress: progressTo(surroundings) }),
     format: createdText,
   },
   verify: {
@@ -41,8 +43,7 @@ export const backupCommands = ({ config, printError, write }: Surroundings): Rec
       '    the file is damaged.',
     options: {},
     positional: 'FILE',
-    runAlone: (values) =>
-      readBackup(required(values, 'FILE'), { onProgress: progressTo(printError) }),
+    runAlone: (values) => readBackup(required(values, 'FILE'), { onProgress: progressTo(surroundings) }),
     format: verifiedText,
   },
   restore: {
@@ -56,8 +57,8 @@ export const backupCommands = ({ config, printError, write }: Surroundings): Rec
     run: async (pool, values, _keys, _input, databaseUrl) => {
       // Loaded only here, because it loads most of the service.
       const { restoreBackup } = await import('../backup/restore.ts');
-      const target = { pool, databaseUrl, keyPlace: config().answerKeys };
-      return restoreBackup(target, required(values, 'FILE'), progressTo(printError));
+      const target = { pool, databaseUrl, keyPlace: surroundings.config().answerKeys };
+      return restoreBackup(target, required(values, 'FILE'), progressTo(surroundings));
     },
     format: restoredText,
   },
@@ -81,20 +82,22 @@ async function backUp(
   return contents;
 }
 
-/** How often progress is printed, in ms. A command that takes less prints none. */
-const progressInterval = 3_000;
+/** How often progress is printed, in ms. */
+const progressInterval = 1_000;
 
-function progressTo(printError: (output: string) => void): OnProgress {
+/** Returns what prints progress for a person who waits at a terminal. Scripts get none. */
+function progressTo({ printError, isTerminal }: Pick<Surroundings, 'printError' | 'isTerminal'>): OnProgress {
   let printed = performance.now();
   return (share, name) => {
-    if (performance.now() - printed < progressInterval) return;
+    if (!isTerminal || performance.now() - printed < progressInterval) return;
     printed = performance.now();
     printError(`${Math.min(99, Math.floor(share * 100))}% (${name})\n`);
   };
 }
 
 const numberText = (count: number) => count.toLocaleString('en');
-const sizeText = (bytes: number) => (bytes < 1e6 ? `${numberText(Math.ceil(bytes / 1e3))} kB` : `${numberText(Math.round(bytes / 1e6))} MB`);
+const sizeText = (bytes: number) =>
+  bytes < 1e6 ? `${numberText(Math.ceil(bytes / 1e3))} kB` : `${numberText(Math.round(bytes / 1e6))} MB`;
 
 /** Returns what a backup contains, as text. */
 function contentsText(contents: Contents): string[] {
@@ -124,13 +127,16 @@ const openWeeksText = (count: number) =>
       'backup is restored, these weeks close without results, and you can ask their questions again.';
 
 const createdText = (contents: Contents) => ['Backup complete.', ...contentsText(contents)].join('\n');
-const verifiedText = (contents: Contents) => ['The backup is complete and undamaged.', ...contentsText(contents)].join('\n');
+const verifiedText = (contents: Contents) =>
+  ['The backup is complete and undamaged.', ...contentsText(contents)].join('\n');
 
 function restoredText({ applied, lostWeeks, leftOut, secrets, ...contents }: Restored): string {
   const texts = [
     `Restored ${numberText(contents.rows)} rows in ${contents.tables.length} tables, as of ${minuteText(new Date(contents.createdAt))} UTC.`,
     ...(applied.length > 0 ? [`The schema was updated: ${applied.join(', ')}.`] : []),
-    ...(leftOut.length > 0 ? [`Not restored, because they don't belong to this version: ${leftOut.join(', ')}.`] : []),
+    ...(leftOut.length > 0
+      ? [`Not restored, because they don't belong to this version: ${leftOut.join(', ')}.`]
+      : []),
     lostWeeks > 0
       ? `${lostWeeks} open weeks were closed without results, because backups don't contain their answers. Ask their questions again.`
       : 'No week was open.',

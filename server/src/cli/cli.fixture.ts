@@ -69,6 +69,7 @@ export async function runHere(args: string[], env: Record<string, string>, input
     input: () => input,
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
+    isTerminal: false,
     write: async (bytes) => void (out += bytes.toString('latin1')),
     serve: async (own, keys, now) => {
       const { startAnswering } = await import('../app.ts');

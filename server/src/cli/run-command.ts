@@ -42,6 +42,8 @@ export type Surroundings = {
   /** Write to standard output and to standard error. */
   print: (output: string) => void;
   printError: (output: string) => void;
+  /** Whether standard error is a terminal. */
+  isTerminal: boolean;
   /** Writes bytes to standard output. Resolves when it can take more. */
   write: (bytes: Buffer) => Promise<void>;
   /** Serves the answering page to the people of a simulated week. */

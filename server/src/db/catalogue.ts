@@ -102,10 +102,7 @@ export async function copyIntoTable(
   rows: AsyncIterable<Buffer>,
 ): Promise<void> {
   const list = columns.map(quote).join(', ');
-  await copyBytes(
-    tx.unsafe(`copy ${nameOf({ of, name })} (${list}) from stdin with (freeze)`),
-    rows,
-  );
+  await copyBytes(tx.unsafe(`copy ${nameOf({ of, name })} (${list}) from stdin with (freeze)`), rows);
 }
 
 /** Empties tables, whatever their triggers say, and turns these off. */

@@ -24,7 +24,8 @@ export function foreignKeyFile({ place, directory }: KeyPlace, known: KeyNames[]
   ];
   const [ofAnswers, ofSecrets] = [readKeyFile(answers), readKeyFile(secrets)];
   const isAnswers = known.some(
-    (one) => ofAnswers && one.answers && (isSameChain(ofAnswers, one.answers) || follows(ofAnswers, one.answers)),
+    (one) =>
+      ofAnswers && one.answers && (isSameChain(ofAnswers, one.answers) || follows(ofAnswers, one.answers)),
   );
   const isSecrets = known.some(
     (one) => ofSecrets && one.secrets && isSameChain(ofSecrets, { chain: one.secrets }),
