@@ -49,6 +49,18 @@ export function selectComments(
   );
 }
 
+/** The comments shown in a group that exists: g is the group's row. */
+const shownIn = (
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { window: { first, last }, questionIds }: CommentScope,
+) => db`
+      from   comment_groups g
+      where  g.account_id = ${accountId} and g.group_id = ${groupId} and g.week between ${first} and ${last}
+        and  ${questionIds ? db`g.question_id = any(${questionIds})` : true}
+        and  exists (select 1 from groups e where e.account_id = ${accountId} and e.group_id = ${groupId})`;
+
 /**
  * Returns the newest comments shown in a group, with questions mixed within a week, and the number of all. Their texts are read last:
  * reading those of all comments of a company to return a few takes a quarter of a second.
@@ -57,19 +69,15 @@ export async function selectNewestComments(
   db: Db,
   accountId: AccountId,
   groupId: number,
-  { window: { first, last }, questionIds }: CommentScope,
+  scope: CommentScope,
   limit: number,
 ): Promise<{ total: number; rows: MarkedComment[] }> {
-  const shown = db`
-      from   comment_groups g
-      where  g.account_id = ${accountId} and g.group_id = ${groupId} and g.week between ${first} and ${last}
-        and  ${questionIds ? db`g.question_id = any(${questionIds})` : true}
-        and  exists (select 1 from groups e where e.account_id = ${accountId} and e.group_id = ${groupId})`;
   const [counted, rows] = await Promise.all([
-    db<{ total: number }[]>`select count(*)::integer as "total" ${shown}`,
+    db<{ total: number }[]>`
+    select count(*)::integer as "total" ${shownIn(db, accountId, groupId, scope)}`,
     db<MarkedComment[]>`
     with g as (
-      select g.* ${shown}
+      select g.* ${shownIn(db, accountId, groupId, scope)}
       order  by g.week desc, g.position, g.question_id
       limit  ${limit}
     )
