@@ -25,6 +25,7 @@ test('means, distributions and response rates of the demo company are shown as o
   // Questions that people can answer with “not applicable” have fewer values (decision 34), and are left out.
   // Measured when the procedure was chosen, on 26 weeks: 0.878, 0.561 and 0.896. These are six of them.
   expect(shown?.means).toBeGreaterThanOrEqual(0.878);
-  expect(shown?.distributions).toBeGreaterThanOrEqual(0.555);
+  // 0.555 before those questions were left out, which changes what the average is of.
+  expect(shown?.distributions).toBeGreaterThanOrEqual(0.55);
   expect(shown?.rates).toBeGreaterThanOrEqual(0.896);
 });
