@@ -155,7 +155,7 @@ test('the program of the older version serves while the newer one migrates, and 
   expect(await isMigrated(pool)).toBe(true);
   const at = { address: newer.address, sftpPort: Number(environment.SFTP_PORT) };
   const onNewer = under({ ...at, links: links.slice(2) }, 'newer');
-  await untilSent(stored.files.length + 12);
+  await untilSent(stored.files.length + 8);
   state.isOver = true;
   expect(await Promise.all([onOlder, onNewer])).toEqual([
     { turns: expect.any(Number), failure: undefined },
