@@ -1,6 +1,6 @@
 // All benchmarks by name, in both sizes.
 import { answersPlans, benchAnswers } from './answers.ts';
-import { backupPlans, benchBackup } from './backup.ts';
+import { backupPlans, benchBackup } from './operating/backup.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
 import { benchDrivers, driversPlans } from './drivers.ts';

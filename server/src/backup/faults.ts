@@ -2,7 +2,7 @@
 import { Fault } from '../base/errors.ts';
 
 /** Returns the Fault for a file that is not a whole backup. `where`: the table, or a part of the file. */
-export const damaged = (path: string, where: string, what: string, at: number): Fault =>
+export const damagedBackup = (path: string, where: string, what: string, at: number): Fault =>
   new Fault(
     'invalid',
     'damaged backup',

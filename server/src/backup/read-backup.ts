@@ -13,7 +13,7 @@ import {
   tableName,
 } from './contents.ts';
 import { count, type OnProgress } from './create-backup.ts';
-import { asFileFault, damaged, failedBackup } from './faults.ts';
+import { asFileFault, damagedBackup, failedBackup } from './faults.ts';
 
 export type Receiver = {
   /** Gets the rows of each table in the format of COPY, block by block, and must read all. */
@@ -30,7 +30,7 @@ export async function readBackup(path: string, receive: Receiver = {}): Promise<
   try {
     return await readFrom(file, receive, place);
   } catch (error) {
-    if (error instanceof Damage) throw damaged(path, place.is, error.message, error.at);
+    if (error instanceof Damage) throw damagedBackup(path, place.is, error.message, error.at);
     throw asFileFault(error, path);
   } finally {
     await file.close();

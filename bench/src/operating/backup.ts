@@ -16,12 +16,12 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { attribute, makeCompany } from './company.ts';
-import { writeHistory } from './history.ts';
-import { against, type BenchRow, megabytes, percentile, time, timed } from './measuring/measure.ts';
-import type { Plans, Say, Sized } from './measuring/plans.ts';
-import type { Service } from './measuring/service.ts';
-import { push, pushBodyOf } from './push.ts';
+import { attribute, makeCompany } from '../company.ts';
+import { writeHistory } from '../history.ts';
+import { against, type BenchRow, megabytes, percentile, time, timed } from '../measuring/measure.ts';
+import type { Plans, Say, Sized } from '../measuring/plans.ts';
+import type { Service } from '../measuring/service.ts';
+import { push, pushBodyOf } from '../push.ts';
 
 type Plan = {
   users: number;
