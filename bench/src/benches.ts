@@ -12,7 +12,7 @@ import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
-import { benchStatistics, statisticsPlans } from './statistics.ts';
+import { benchStatistics, statisticsPlans } from './statistics/statistics.ts';
 import { benchSync, syncPlans } from './sync.ts';
 
 export const benches: Record<string, Plans<Bench>> = {

@@ -229,7 +229,6 @@ const publicFiles = [
   'history/history.ts',
   'operating/doctor.ts',
   'operating/findings.ts',
-  'operating/waiting.ts',
   'operating/facts.ts',
   'db/database-facts.ts',
   'console/core/console.ts',

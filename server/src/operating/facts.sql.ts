@@ -12,13 +12,6 @@ export async function selectPendingRuns(db: Db): Promise<Waiting> {
   return row!;
 }
 
-/** Returns when the newest backup of the installation was created; null if Soundings has created none. */
-export async function selectLastBackup(db: Db): Promise<Date | null> {
-  const [row] = await db<{ at: Date | null }[]>`
-    select max(at) as "at" from audit_entries where action = 'backup created' -- account_id: of all accounts`;
-  return row?.at ?? null;
-}
-
 /** Returns the size of the database in bytes. */
 export async function selectDatabaseSize(db: Db): Promise<number> {
   const [row] = await db<{ bytes: number }[]>`

@@ -2,11 +2,12 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { selectUnsent } from '../accounts/audit-chain/syslog.sql.ts';
+import { selectLastBackup } from '../backup/last-backup.sql.ts';
 import { type Channels, channelsOf } from '../base/messages/channels.ts';
 import type { Db, Pool } from '../db/db.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { selectDatabaseSize, selectLastBackup, selectPendingRuns } from './facts.sql.ts';
+import { selectDatabaseSize, selectPendingRuns } from './facts.sql.ts';
 import { selectJobFacts } from './jobs.sql.ts';
 import { type Waiting, waitingWork } from './waiting.ts';
 
@@ -41,7 +42,7 @@ export async function operatingFacts(
     overdueWeeks: (await weeksToClose(pool, now - maxWeekDelay)).length,
     disk: await diskOf(config),
     database: await selectDatabaseSize(pool),
-    lastBackup: await selectLastBackup(pool),
+    lastBackup: (await selectLastBackup(pool)) ?? null,
     missingKeys: { answer: chain.state === 'missing', secrets: secrets === 'missing' },
   };
 }

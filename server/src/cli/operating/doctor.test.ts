@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Finding } from '../operating/findings.ts';
-import { runHere } from './cli.fixture.ts';
+import type { Finding } from '../../operating/findings.ts';
+import { runHere } from '../cli.fixture.ts';
 
 let home: string;
 beforeAll(() => {

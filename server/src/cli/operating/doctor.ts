@@ -1,7 +1,7 @@
 // `soundings doctor`: checks the installation. It opens the database itself, because it also works if the database doesn't.
-import type { ReadSettings } from '../base/config.ts';
-import type { Finding } from '../operating/findings.ts';
-import { type Command, table } from './options.ts';
+import type { ReadSettings } from '../../base/config.ts';
+import type { Finding } from '../../operating/findings.ts';
+import { type Command, table } from '../options.ts';
 
 const outcomes = { ok: 'OK', warning: 'Warning', problem: 'Problem' };
 
@@ -13,7 +13,7 @@ export const doctorCommands = (settings: () => ReadSettings): Record<string, Com
       '    service, as the user who runs it.',
     options: {},
     // Imported here, because every other command would load it too.
-    runAlone: async () => (await import('../operating/doctor.ts')).examine(settings()),
+    runAlone: async () => (await import('../../operating/doctor.ts')).examine(settings()),
     format: (findings: Finding[]) =>
       table(findings.map(({ outcome, check, text }) => [outcomes[outcome], check, text])),
     isFailure: (findings: Finding[]) => findings.some(({ outcome }) => outcome === 'problem'),

@@ -1,16 +1,16 @@
 // The commands that create, check and restore backups.
-import { auditEverywhere } from '../accounts/audit.ts';
-import type { Config } from '../base/config.ts';
-import type { Contents } from '../backup/contents.ts';
-import { createBackup, type OnProgress } from '../backup/create-backup.ts';
-import { asFileFault } from '../backup/faults.ts';
-import { readBackup } from '../backup/read-backup.ts';
-import type { Restored } from '../backup/restore.ts';
-import { writeWholeFile } from '../backup/whole-file.ts';
-import type { Pool } from '../db/db.ts';
-import { isMigrated } from '../db/migrate.ts';
-import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { type Command, flag, minuteText, type OptionValues, required, table } from './options.ts';
+import { auditEverywhere } from '../../accounts/audit.ts';
+import type { Config } from '../../base/config.ts';
+import type { Contents } from '../../backup/contents.ts';
+import { createBackup, type OnProgress } from '../../backup/create-backup.ts';
+import { asFileFault } from '../../backup/faults.ts';
+import { readBackup } from '../../backup/read-backup.ts';
+import type { Restored } from '../../backup/restore.ts';
+import { writeWholeFile } from '../../backup/whole-file.ts';
+import type { Pool } from '../../db/db.ts';
+import { isMigrated } from '../../db/migrate.ts';
+import type { AnswerKeys } from '../../sealing/answer-keys.ts';
+import { type Command, flag, minuteText, type OptionValues, required, table } from '../options.ts';
 
 type Surroundings = {
   config: () => Config;
@@ -56,7 +56,7 @@ export const backupCommands = (surroundings: Surroundings): Record<string, Comma
     positional: 'FILE',
     run: async (pool, values, _keys, _input, databaseUrl) => {
       // Loaded only here, because it loads most of the service.
-      const { restoreBackup } = await import('../backup/restore.ts');
+      const { restoreBackup } = await import('../../backup/restore.ts');
       const target = { pool, databaseUrl, keyPlace: surroundings.config().answerKeys };
       return restoreBackup(target, required(values, 'FILE'), progressTo(surroundings));
     },

@@ -2,10 +2,10 @@
 import { stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Contents } from '../backup/contents.ts';
-import { openEmbedded } from '../db/embedded.ts';
-import { openPool } from '../db/db.ts';
-import { home, json, newAccount, pool, program, refused, soundings, useDatabase } from './cli.fixture.ts';
+import type { Contents } from '../../backup/contents.ts';
+import { openEmbedded } from '../../db/embedded.ts';
+import { openPool } from '../../db/db.ts';
+import { home, json, newAccount, pool, program, refused, soundings, useDatabase } from '../cli.fixture.ts';
 
 useDatabase();
 

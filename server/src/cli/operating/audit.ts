@@ -1,8 +1,8 @@
 // The command that checks the audit log.
-import { accountById } from '../accounts/accounts.ts';
-import { selectAccountIds } from '../accounts/audit.sql.ts';
-import { type Verified, verifyChain } from '../accounts/audit-chain/verify.ts';
-import { account, accountOf, type Command, type OptionValues, text, UsageError } from './options.ts';
+import { accountById } from '../../accounts/accounts.ts';
+import { selectAccountIds } from '../../accounts/audit.sql.ts';
+import { type Verified, verifyChain } from '../../accounts/audit-chain/verify.ts';
+import { account, accountOf, type Command, type OptionValues, text, UsageError } from '../options.ts';
 
 export const auditCommands: Record<string, Command> = {
   'audit verify': {
