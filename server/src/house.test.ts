@@ -229,6 +229,7 @@ const publicFiles = [
   'history/history.ts',
   'operating/doctor.ts',
   'operating/findings.ts',
+  'backup/last-backup.sql.ts',
   'operating/facts.ts',
   'db/database-facts.ts',
   'console/core/console.ts',

@@ -3,7 +3,7 @@ import { isEmail } from '@soundings/contract/formats.ts';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAddressRange, isTooWide } from './network.ts';
+import { isAddressRange, isOrigin, isSite, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { type Setting, settings } from './settings.ts';
 import { type SyslogServer, syslogAddressOf } from './messages/syslog.ts';
@@ -383,21 +383,6 @@ function auditSyslogIn(
 }
 
 const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);
-
-/** Returns whether a text is a web address without user, password, query and fragment, so that paths can be appended. */
-function isSite(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === '')
-  );
-}
-
-/** Returns whether a text is an origin exactly as browsers write it in the Origin header, because the two are compared. */
-function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-}
 
 /** Returns the host for the sender of emails: that of PUBLIC_URL, unless it is an IP address. */
 function mailHostOf(publicUrl: string): string {
