@@ -262,7 +262,8 @@ export const detailTypes = {
     'A newer version of Soundings has changed the database. This version cannot work with it.',
   'damaged backup': 'The file is not a complete backup. The message says where it is damaged.',
   'backup failed': 'A backup could not be created or read. The message says why and what to do.',
-  'restore refused': 'A backup can’t be restored into this installation or by this version. Nothing was changed.',
+  'restore refused':
+    'A backup can’t be restored into this installation or by this version. Nothing was changed.',
   'data directory in use': 'Another Soundings service is running on the data directory.',
   'embedded database': 'The embedded database could not be started. The message says why and what to do.',
 } as const;

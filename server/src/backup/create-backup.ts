@@ -1,7 +1,7 @@
 // Creates a backup while the service runs: all tables as they were at one moment, without what left-out.ts names. Memory stays small,
 // because the database is read only as fast as the file is written.
 import { createHash, type Hash } from 'node:crypto';
-import { version as program } from '../base/version.ts';
+import { version } from '../base/version.ts';
 import {
   beginSnapshot,
   copyTable,
@@ -71,7 +71,7 @@ async function headOf(tx: Transaction, tables: Table[]): Promise<Head> {
   }
   const { answers, secrets } = await readKeyNames(tx);
   return {
-    program,
+    program: version,
     schema,
     createdAt: new Date().toISOString(),
     keys: {

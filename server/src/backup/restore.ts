@@ -2,7 +2,7 @@
 // schema that the backup was made with, which is then migrated to the present one.
 import { auditEverywhere } from '../accounts/audit.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
-import { version as program } from '../base/version.ts';
+import { version } from '../base/version.ts';
 import {
   analyze,
   copyIntoTable,
@@ -126,7 +126,7 @@ function refuseSchema({ schema, program: theirs }: Contents): void {
   const latest = known.at(-1)?.version ?? 0;
   if (schema.version > latest) {
     throw notRestored(
-      `The backup was made by a newer version of Soundings (${theirs}, schema ${schema.name}). This version (${program}) ` +
+      `The backup was made by a newer version of Soundings (${theirs}, schema ${schema.name}). This version (${version}) ` +
         `knows the schema up to ${known.at(-1)?.name}. Install version ${theirs} or newer, and restore it with that.`,
     );
   }
