@@ -130,7 +130,7 @@ function refuseSchema({ schema, program: theirs }: Contents): void {
         `knows the schema up to ${known.at(-1)?.name}. Install version ${theirs} or newer, and restore it with that.`,
     );
   }
-  const own = known.find(({ version }) => version === schema.version);
+  const own = known.find((one) => one.version === schema.version);
   if (schema.version < firstSchema || own?.name !== schema.name)
     throw otherTables(`The schema of the backup, ${schema.name}, is not one of this program`);
 }
