@@ -1,5 +1,5 @@
 // Removes from package-lock.json which Node a package needs, where that is newer than the oldest one that may run npm here. `npm ci` would warn
-// about each, although that Node never runs them: the project's own Node does (docs/decisions/0044-releases.md). Part of `npm run fix`.
+// about each, although that Node never runs them: the project's own Node does (docs/decisions/0042-releases.md). Part of `npm run fix`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);

@@ -1,7 +1,7 @@
 // The checks of soundings doctor on facts: each condition that an operator has to act on is reported, and nothing else is.
 import { describe, expect, test } from 'vitest';
 import type { DatabaseFacts } from '../db/database-facts.ts';
-import { checkClock, checkDatabase, type DatabaseState } from './database-check.ts';
+import { checkBackup, checkClock, checkDatabase, type DatabaseState } from './database-check.ts';
 import { checkDisk, diskUses } from './disk-check.ts';
 import { type Finding, reportOn, passwordsIn, redacted } from './findings.ts';
 import { checkJobs, type JobsState } from './jobs-check.ts';
@@ -29,6 +29,16 @@ const facts: DatabaseFacts = {
 const state = { isEmbedded: false, isServiceRunning: false, ignoredSettings: [], hasSpace: true };
 const database = (other: Partial<DatabaseFacts>, more: Partial<DatabaseState> = {}) =>
   faults(checkDatabase({ facts: { ...facts, ...other }, ...state, ...more }));
+
+test('a warning after eight days without a backup, counted from the first account if there has been none', () => {
+  const now = Date.parse('2026-11-26T12:00:00Z');
+  const daysAgo = (days: number) => new Date(now - days * 86_400_000);
+  expect(faults(checkBackup(null, null, now))).toEqual([]);
+  expect(faults(checkBackup(null, daysAgo(7.9), now))).toEqual([]);
+  expect(faults(checkBackup(null, daysAgo(8), now))).toEqual(['warning missing']);
+  expect(faults(checkBackup(daysAgo(7.9), daysAgo(300), now))).toEqual([]);
+  expect(faults(checkBackup(daysAgo(8), daysAgo(300), now))).toEqual(['warning old']);
+});
 
 describe('the database', () => {
   test.each([14, 15, 18, 19])('PostgreSQL %i: versions from 15 to 18 are supported', (major) => {

@@ -9,6 +9,24 @@ const [oldest, newest] = [15, 18];
 /** How many connections a process of the service uses at most. */
 export const connectionsOfProcess = 60;
 
+/** After how many days without a backup there is a warning. An installation with nightly backups should have an alert (docs/operators/monitoring.md). */
+const backupDays = 8;
+
+/** `last`: when Soundings created the last backup. `firstUse`: when the first account was created. */
+export function checkBackup(last: Date | null, firstUse: Date | null, now: number): Finding[] {
+  const report = reportOn('backup');
+  const since = last ?? firstUse;
+  const days = since === null ? 0 : Math.floor((now - since.getTime()) / 86_400_000);
+  const text =
+    last === null
+      ? 'Soundings has created no backup yet.'
+      : `Soundings created the last backup ${days < 1 ? 'within the last day' : `${withNoun(days, 'day')} ago`}.`;
+  if (days < backupDays) return [report.ok(last === null ? 'none' : 'recent', text)];
+  const remedy =
+    'Run "soundings backup FILE" each night, or make sure that another program backs up the database.';
+  return [report.warning(last === null ? 'missing' : 'old', `${text} ${remedy}`)];
+}
+
 export type DatabaseState = {
   facts: DatabaseFacts;
   /** Whether the database is the embedded one, whose settings are ours. */

@@ -1,4 +1,5 @@
 // The checks of soundings doctor that need the database: the database itself, the clock, the keys, the host keys and the jobs.
+import { selectLastBackup } from '../backup/last-backup.sql.ts';
 import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
 import { Fault } from '../base/errors.ts';
@@ -14,8 +15,9 @@ import { readHostKey } from '../sftp/host-keys.ts';
 import { openHostKey } from '../sftp/host-keys.sealed.ts';
 import { type HostKeyRow, selectHostKeys } from '../sftp/host-keys.sql.ts';
 import { isClockSynchronized } from './clock.ts';
-import { checkClock, checkDatabase } from './database-check.ts';
+import { checkBackup, checkClock, checkDatabase } from './database-check.ts';
 import { type CheckName, type Finding, reportOn } from './findings.ts';
+import { selectFirstUse } from './facts.sql.ts';
 import { selectJobFacts } from './jobs.sql.ts';
 import { checkJobs } from './jobs-check.ts';
 import { checkKeys } from './keys-check.ts';
@@ -60,7 +62,11 @@ export async function checkWithDatabase(config: Config, surroundings: Surroundin
     pending?.then((late) => late.close()).catch(() => {}); // so that the process can end
     const isMissing = trouble.every(({ outcome }) => outcome === 'ok');
     const reason = isMissing ? undefined : 'the database can’t be used';
-    return [...trouble, ...(await clock(undefined, surroundings)), ...notChecked(['keys', 'jobs'], reason)];
+    return [
+      ...trouble,
+      ...(await clock(undefined, surroundings)),
+      ...notChecked(['keys', 'jobs', 'backup'], reason),
+    ];
   }
   try {
     return await checksOn(opened, config, surroundings);
@@ -142,7 +148,7 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
   const isEmpty = facts?.schema.latest === null;
   if (!isCurrent) {
     const reason = isEmpty ? undefined : 'the tables are not those of this version';
-    return [...first, ...notChecked(['keys', 'jobs'], reason)];
+    return [...first, ...notChecked(['keys', 'jobs', 'backup'], reason)];
   }
   let keys: KeyFacts | undefined;
   const place = config.answerKeys.place === 'file' ? config.answerKeys.directory : 'the database';
@@ -157,6 +163,9 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
       checkHostKeys(config.sftpPort, await hostKeyStates(pool, keys?.opener)),
     )),
     ...(await endInTime('jobs', ms, () => jobs(pool, config, surroundings.now()))),
+    ...(await endInTime('backup', ms, async () =>
+      checkBackup((await selectLastBackup(pool)) ?? null, await selectFirstUse(pool), surroundings.now()),
+    )),
   ];
 }
 

@@ -12,6 +12,13 @@ export async function selectPendingRuns(db: Db): Promise<Waiting> {
   return row!;
 }
 
+/** Returns when the first account was created; null: there is none. */
+export async function selectFirstUse(db: Db): Promise<Date | null> {
+  const [row] = await db<{ at: Date | null }[]>`
+    select min(created_at) as "at" from accounts -- account_id: of all accounts`;
+  return row!.at;
+}
+
 /** Returns the size of the database in bytes. */
 export async function selectDatabaseSize(db: Db): Promise<number> {
   const [row] = await db<{ bytes: number }[]>`

@@ -12,6 +12,7 @@ export const checkNames = [
   'mail',
   'sftp',
   'jobs',
+  'backup',
 ] as const;
 
 export type CheckName = (typeof checkNames)[number];

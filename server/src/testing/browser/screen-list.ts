@@ -1,4 +1,4 @@
-// The pictures that `npm run screens` takes (screens.ts): the pages of the console, those on which people answer, and what they get.
+// The pages of the console of which `npm run screens` takes pictures (screens.ts).
 import type { Page } from 'playwright-core';
 import type { PageIds } from './console-scene.ts';
 
@@ -23,7 +23,6 @@ export type Screen = {
 };
 
 const withPhone = ['light', 'dark', 'phone'] as const;
-const onlyPhone = ['phone', 'phone-dark'] as const;
 
 /** An address as customers see it. It begins with http:, so that the session cookie works over plain HTTP. */
 export const publicUrl = 'http://soundings.lavmark.example';
@@ -325,63 +324,14 @@ export const moreScreens: Screen[] = [
     path: '/cards',
     first: printCards,
   },
-];
-
-/** Pages that people open without an account. */
-export const answering: Screen[] = [
   {
-    name: 'answering',
-    title: 'Answering page',
-    description: 'One question at a time, without an account.',
-    path: '/a/$link',
-    kinds: [...onlyPhone, 'light'],
-  },
-  {
-    name: 'answering-all',
-    title: 'All questions',
-    description: 'All questions on one page, with “not applicable” where it is allowed.',
-    path: '/a/$link?saved',
-    kinds: onlyPhone,
-    first: (page) =>
-      page.evaluate(
-        "document.querySelector('[data-none]')?.closest('fieldset').scrollIntoView({ block: 'center' })",
-      ),
-  },
-  {
-    name: 'thanks',
-    title: 'Thank-you page',
-    description: 'What happens with the answers, and what the group works on.',
-    path: '/a/$thanksLink',
-    kinds: onlyPhone,
-    first: answerAll,
-  },
-  {
-    name: 'go',
-    title: 'Entering a code',
-    description: 'For the code on a printed card.',
-    path: '/go',
-    kinds: onlyPhone,
-  },
-  {
-    name: 'kiosk',
-    title: 'Kiosk',
-    description: 'A shared device on which people answer one after the other, with their cards.',
-    path: '/k/$kiosk',
+    name: 'system',
+    title: 'System',
+    description: 'For operators: version, database, disk, waiting work and what is not set up.',
+    path: '/system',
+    kinds: withPhone,
   },
 ];
-
-/** Chooses the first option of each question, and sends the form as a browser without JavaScript does. */
-async function answerAll(page: Page): Promise<void> {
-  await page.evaluate(`(async () => {
-    const form = new URLSearchParams();
-    for (const group of document.querySelectorAll('fieldset')) {
-      const option = group.querySelectorAll('input[type=radio]')[3];
-      if (option) form.append(option.name, option.value);
-    }
-    await fetch(location.pathname, { method: 'POST', body: form });
-  })()`);
-  await page.goto(`${new URL(page.url()).pathname}?saved`);
-}
 
 async function printCards(page: Page): Promise<void> {
   await press('Print cards')(page);

@@ -31,8 +31,8 @@ import { makeScene } from './console-scene.ts';
 import { freePort } from '../processes/free-port.ts';
 import { openSmtp, type ReceivedMail, type TestSmtp } from '../smtp.ts';
 import { openKiosk, waitByDate, withoutDesk, workOnFoci } from './quarter-scene.ts';
+import { answering } from './answering-screens.ts';
 import {
-  answering,
   type Kind,
   moreScreens,
   outside,
