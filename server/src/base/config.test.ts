@@ -282,6 +282,7 @@ describe('NAME_FILE', () => {
       PORT: '1',
       DATA_DIR: '/d',
       ANSWER_KEYS: 'database',
+      BACKUP_DIR: '/backups',
       DATABASE_URL: 'postgres://x/y',
       TRUST_PROXY: '::1',
       ALLOW_PLAIN_HTTP: '1',
