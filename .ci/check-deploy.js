@@ -87,7 +87,10 @@ function checkReferences(objects) {
   const mountOf = (path) => container.volumeMounts.find((one) => one.mountPath === path)?.name;
   const { BACKUP_DIR: backups } = of('ConfigMap')[0].data;
   const claims = (spec.volumeClaimTemplates ?? []).map((one) => one.metadata.name);
-  check(backups === 'off' || claims.includes(mountOf(backups)), 'backups before an update are not in a volume');
+  check(
+    backups === 'off' || claims.includes(mountOf(backups)),
+    'backups before an update are not in a volume',
+  );
   check(mountOf(backups) !== mountOf('/var/lib/soundings'), 'backups are in the volume of the keys');
   for (const name of Object.keys(of('ConfigMap')[0].data))
     check(settings.includes(`| \`${name}\` |`), `there is no setting ${name}`);
