@@ -84,6 +84,14 @@ function checkReferences(objects) {
   ];
   for (const { name } of container.volumeMounts)
     check(volumes.filter((one) => one.name === name).length === 1, `not exactly one volume ${name}`);
+  const mountOf = (path) => container.volumeMounts.find((one) => one.mountPath === path)?.name;
+  const { BACKUP_DIR: backups } = of('ConfigMap')[0].data;
+  const claims = (spec.volumeClaimTemplates ?? []).map((one) => one.metadata.name);
+  check(
+    backups === 'off' || claims.includes(mountOf(backups)),
+    'backups before an update are not in a volume',
+  );
+  check(mountOf(backups) !== mountOf('/var/lib/soundings'), 'backups are in the volume of the keys');
   for (const name of Object.keys(of('ConfigMap')[0].data))
     check(settings.includes(`| \`${name}\` |`), `there is no setting ${name}`);
 }
@@ -121,10 +129,12 @@ function checkFields(objects) {
 
 const variants = [
   [],
+  ['--set', 'backups.enabled=false'],
+  ['--set', 'answerKeys=database,backups.enabled=false'],
   ['--set', 'answerKeys=database,sftp.enabled=false,ingress.enabled=false,networkPolicy.enabled=false'],
   [
     '--set',
-    'replicas=3,sftp.service.type=LoadBalancer,volume.storageClassName=fast,podDisruptionBudget.enabled=false',
+    'replicas=3,sftp.service.type=LoadBalancer,volume.storageClassName=fast,backups.storageClassName=slow,podDisruptionBudget.enabled=false',
   ],
   [
     '--set-json',
@@ -152,6 +162,8 @@ const refused = [
   ['trustProxy=null', /trustProxy/],
   ['database.secretName=', /secretName/],
   ['settings.DATABASE_URL=postgres://a', /DATABASE_URL|propertyNames|settings/],
+  ['settings.BACKUP_DIR=/tmp', /BACKUP_DIR|propertyNames|settings/],
+  ['backups.size=large', /size/],
   ['replica=3', /replica/],
 ];
 for (const [value, message] of refused) {
@@ -202,6 +214,8 @@ check(
   soundings.environment.PUBLIC_URL === `https://${caddy.environment.SITE}`,
   'PUBLIC_URL is not that of Caddy',
 );
+const backups = soundings.volumes.find(({ target }) => target === soundings.environment.BACKUP_DIR);
+check(backups?.source === 'backups', 'backups before an update are not in their volume');
 check(soundings.read_only && equal(soundings.cap_drop, ['ALL']), 'the container can be changed');
 const [{ subnet, ip_range: others }] = full.networks.inside.ipam.config;
 const { ipv4_address: address } = caddy.networks.inside;

@@ -1,11 +1,19 @@
-// Gives the project a version: in every package.json, in package-lock.json and in CHANGELOG.md, as one commit with a tag. And checks that a tag
-// fits the project.
+// Gives the project a version: in every package.json, in package-lock.json, in CHANGELOG.md and in the files that name its image or package, as one
+// commit with a tag. And checks that a tag fits the project.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sectionOf, withRelease } from './changelog.js';
 
 const git = (project, ...args) => execFileSync('git', args, { cwd: project, encoding: 'utf8' }).trim();
+
+/** Files that name the version, as the tag of the image or in the name of the package. */
+export const naming = [
+  'deploy/Containerfile',
+  'deploy/compose.yaml',
+  'deploy/helm/soundings/Chart.yaml',
+  'docs/operators/installing.md',
+];
 
 /** Commits and tags a version. Throws before it changes anything if the version or the working tree is not right. */
 export function tagVersion(project, version) {
@@ -29,6 +37,7 @@ export function tagVersion(project, version) {
         return [path, jsonText(withVersion(JSON.parse(read(path)), version))];
       }),
     ),
+    ...Object.fromEntries(naming.map((path) => [path, renamed(path, read(path), root.version, version)])),
     'package-lock.json': jsonText(lockWithVersion(JSON.parse(read('package-lock.json')), version)),
   };
   for (const [path, text] of Object.entries(written)) writeFileSync(join(project, path), text);
@@ -65,6 +74,16 @@ function refuseUnless(isRight, message) {
 }
 
 const jsonText = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** Returns a text with the new version in every place that has the old one. */
+function renamed(path, text, old, version) {
+  const parts = text.split(new RegExp(String.raw`(?<![\w.])${old.replaceAll('.', String.raw`\.`)}(?![\d-])`));
+  refuseUnless(
+    parts.length > 1,
+    `${path} does not name the version ${old}, which package.json has. Correct it first.`,
+  );
+  return parts.join(version);
+}
 
 /** Returns a package.json with a version, also of our own packages that it depends on. */
 function withVersion(manifest, version) {

@@ -66,9 +66,9 @@ test('behind a proxy, reading them requires the token', async () => {
   expect((await read(address, { authorization: 'Bearer secret' })).status).toBe(200);
 });
 
-test('requests to answering pages and reminder links are not counted: the numbers would reveal how many have answered so far', async () => {
+test('requests to answering pages, reminder links and the ways in by card are not counted: the numbers would reveal how many have answered so far', async () => {
   const { address } = await world();
-  for (const path of ['/a/x/answers', '/a/x', '/r/x'])
+  for (const path of ['/a/x/answers', '/a/x', '/r/x', '/go', '/k/x', '/k/x/open'])
     for (const method of ['GET', 'POST'])
       await fetch(`${address}${path}`, {
         method,
@@ -76,7 +76,7 @@ test('requests to answering pages and reminder links are not counted: the number
         body: method === 'POST' ? '{}' : null,
       });
   const { text } = await read(address);
-  expect(text).not.toMatch(/route="\/[ar]\//);
+  expect(text).not.toMatch(/route="\/(a|r|k|go)[/"]/);
 });
 
 test('failed requests to answering pages are counted', async () => {

@@ -108,10 +108,10 @@ function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) 
 }
 
 /**
- * Returns whether a route serves survey participants. Counting its requests would reveal exactly how many people have answered at
+ * Returns whether a route serves survey participants: answering pages, reminder links, and the ways in by code and by card. Counting its requests would reveal exactly how many people have answered at
  * any time (rules.md P18), so only failures of the service are counted.
  */
-const isOfPeopleAsked = (route: string) => /^\/[ar]\//.test(route);
+const isOfPeopleAsked = (route: string) => /^\/(a|r|k|go)(\/|$)/.test(route);
 
 function isToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined || authorization === undefined) return false;

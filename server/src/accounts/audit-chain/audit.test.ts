@@ -134,6 +134,16 @@ test('entries from before the upgrade are chained by the job, in order', async (
   expect((await verifyChain(world.pool, account.id, undefined)).fault).toBeUndefined();
 });
 
+test('processes that chain at the same time wait for each other, and none of them fails', async () => {
+  const account = await world.account();
+  await chainEntries(world.pool, account.id);
+  for (let round = 0; round < 5; round++) {
+    for (let n = 0; n < 20; n++) await write(account, n);
+    await Promise.all(Array.from({ length: 4 }, () => chainEntries(world.pool, account.id)));
+  }
+  expect(await verifyChain(world.pool, account.id, undefined)).toMatchObject({ fault: undefined });
+});
+
 test('an entry gets its place once: not even the service can chain it again or change it', async () => {
   const account = await world.account();
   await chainEntries(world.pool, account.id);
@@ -224,6 +234,12 @@ describe('whatever writers, readers and lost connections do', () => {
     return { subject, pid, done, end };
   }
 
+  /** Ignores that a connection was killed. Anything else that goes wrong while entries are chained is an error of the chain. */
+  const exceptKilled = (error: unknown) => {
+    const { code, cause } = error as { code?: string; cause?: { code?: string } };
+    if (!/^(57P01|CONNECTION_[A-Z]+|ECONNRESET|EPIPE)$/.test(cause?.code ?? code ?? '')) throw error;
+  };
+
   test('each committed entry is read exactly once, in the order of the chain, by every reader', async () => {
     const pools = [openPool(world.databaseUrl, 6), openPool(world.databaseUrl, 6)] as const;
     await fc.assert(
@@ -233,6 +249,7 @@ describe('whatever writers, readers and lost connections do', () => {
         const committed: string[] = [];
         const readers: AuditRecord[][] = [[], []];
         const chaining: Promise<unknown>[] = [];
+        const failed: unknown[] = [];
         let written = 0;
         const readOn = async (records: AuditRecord[], limit: number) => {
           const { position, hash } = records.at(-1) ?? start;
@@ -255,12 +272,17 @@ describe('whatever writers, readers and lost connections do', () => {
           if (next.do === 'begin') open[next.writer] ??= await begin(pools[0], account, String(++written));
           else if (next.do === 'read') await readOn(readers[next.reader] as AuditRecord[], next.limit);
           else if (next.do === 'chain')
-            chaining.push(chainEntries(pools[next.process] as Pool, account.id).catch(() => {}));
+            chaining.push(
+              chainEntries(pools[next.process] as Pool, account.id)
+                .catch(exceptKilled)
+                .catch((error: unknown) => failed.push(error)),
+            );
           else if (next.do === 'kill chaining') await killChaining(pools[0], account);
           else await end(next.writer, next.do);
         }
         for (const writer of open.keys()) await end(writer, 'commit');
         await Promise.all(chaining);
+        expect(failed).toEqual([]);
         for (const records of readers) {
           await until(async () => (await readOn(records, 3)) === 0 && !(await isBehind(account)));
           const subjects = records
@@ -285,7 +307,7 @@ describe('whatever writers, readers and lost connections do', () => {
     });
     let isDone = false;
     const chaining = chainEntries(pool, id)
-      .catch(() => {})
+      .catch(exceptKilled)
       .finally(() => (isDone = true));
     const waiting = () => world.pool<{ pid: number }[]>`
       select pid from pg_stat_activity

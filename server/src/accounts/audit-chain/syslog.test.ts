@@ -149,6 +149,34 @@ test('a server that is silent delays nothing but the entries: the job ends, and 
   await silent.close();
 });
 
+test('an account whose log was changed in the database delays no other account, and the log of the service names it', async () => {
+  const receiver = await receive(right);
+  const [broken, other] = [await newAccount(), await newAccount()];
+  await write(broken, 'first');
+  await send(receiver.port);
+  const { pool } = database;
+  await pool.begin(async (tx) => {
+    await tx`alter table audit_entries disable trigger user`;
+    await tx`delete from audit_entries where account_id = ${broken}`;
+    await tx`alter table audit_entries enable trigger user`;
+  });
+  await write(broken, 'after the change');
+  await write(other, 'unharmed');
+  const { log, lines } = openLogLines();
+  await send(receiver.port, right.cert, log);
+  const subjects = receiver.messages.map(recordIn).map(({ subject }) => subject);
+  expect(subjects).toContain('unharmed');
+  expect(subjects).not.toContain('after the change');
+  expect(lines).toEqual([
+    expect.objectContaining({ accountId: broken, msg: expect.stringContaining('soundings audit verify') }),
+  ]);
+  // Not in the way of the other tests.
+  await pool`update audit_syslog_cursors set position = (select position from audit_heads where account_id = ${broken})
+             where account_id = ${broken}`;
+  expect(await unsent()).toBe(0);
+  await receiver.close();
+});
+
 test('whatever breaks and restarts, every entry arrives at least once, and first arrivals are in order', async () => {
   const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
     fc.constant({}),

@@ -20,18 +20,36 @@ const standardTimeoutMs = 15_000;
 /** The server, and the host name that messages contain. `timeoutMs` is for tests. */
 export type SyslogTarget = { server: SyslogServer; sender: string; timeoutMs?: number };
 
-/** Sends everything that the server has not received yet. If it cannot be reached, logs a warning; the next run tries again. */
+/** The chain of an account does not continue where the server's part of it ends. */
+class BrokenChain extends Error {}
+
+/**
+ * Sends everything that the server has not received yet. If it cannot be reached, logs a warning; the next run tries again. A broken
+ * chain is logged, and delays no other account.
+ */
 export async function sendAuditEntries(pool: Pool, target: SyslogTarget, log: Log): Promise<void> {
   try {
-    for (const accountId of await selectAccountsToSend(pool))
-      while ((await sendBatch(pool, accountId, target)) === batch) {
-        // until nothing is left
-      }
+    for (const accountId of await selectAccountsToSend(pool)) await sendAccount(pool, accountId, target, log);
   } catch (error) {
     const { host, port } = target.server;
     log.warn(
       { err: error },
       `The audit log cannot be sent to the syslog server ${host}:${port}. It is sent again in a minute`,
+    );
+  }
+}
+
+async function sendAccount(pool: Pool, accountId: AccountId, target: SyslogTarget, log: Log): Promise<void> {
+  try {
+    while ((await sendBatch(pool, accountId, target)) === batch) {
+      // until nothing is left
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenChain)) throw error;
+    log.error(
+      { accountId, err: error },
+      'The audit log of an account was changed in the database, so its new entries are not sent to the syslog server. ' +
+        'Run "npx soundings audit verify"',
     );
   }
 }
@@ -43,7 +61,7 @@ async function sendBatch(pool: Pool, accountId: AccountId, target: SyslogTarget)
     if (position === undefined) return 0;
     const hash = position === 0 ? start.hash : await selectHashAt(tx, accountId, position);
     if (hash === undefined)
-      throw new Error(`The audit log of account ${accountId} has no entry at position ${position}.`);
+      throw new BrokenChain(`The audit log of account ${accountId} has no entry at position ${position}.`);
     const entries = await selectChained(tx, accountId, { position, hash }, batch);
     const last = entries.at(-1);
     if (!last) return 0;

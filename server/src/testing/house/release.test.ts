@@ -10,9 +10,10 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 type Versions = {
   tagVersion: (project: string, version: string) => void;
   checkedTag: (project: string) => string | undefined;
+  naming: string[];
 };
 const load = (name: string): Promise<unknown> => import(join(root, 'packaging', name));
-const { tagVersion, checkedTag } = (await load('version.js')) as Versions;
+const { tagVersion, checkedTag, naming } = (await load('version.js')) as Versions;
 const { notesOf } = (await load('changelog.js')) as { notesOf: (text: string, version: string) => string };
 
 let project: string;
@@ -20,14 +21,14 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: project, enc
 const read = (path: string) => readFileSync(join(project, path), 'utf8');
 const json = (path: string) => JSON.parse(read(path)) as Record<string, Record<string, string>>;
 
-/** The real project's manifests, with a short changelog. */
+/** The real project's manifests and files that name the version, with a short changelog. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'soundings-release-'));
   for (const folder of ['', 'contract', 'server', 'console', 'bench']) {
     mkdirSync(join(project, folder), { recursive: true });
     cpSync(join(root, folder, 'package.json'), join(project, folder, 'package.json'));
   }
-  cpSync(join(root, 'package-lock.json'), join(project, 'package-lock.json'));
+  for (const path of ['package-lock.json', ...naming]) cpSync(join(root, path), join(project, path));
   writeFileSync(join(project, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n### Upgrading\n\nStop it.\n');
   git('init', '--quiet', '--initial-branch=main');
   for (const [name, value] of Object.entries({ name: 'Ada', email: 'ada@example.com' }))
@@ -61,6 +62,43 @@ test('a version is in every manifest, the lock file and the changelog, with the 
   expect(notesOf(read('CHANGELOG.md'), '1.0.0-rc.1')).toBe(
     '# Soundings 1.0.0-rc.1\n\n## Upgrading\n\nStop it.\n',
   );
+});
+
+const placesOf = (text: string, version: string) => text.split(version).length - 1;
+
+test('a version replaces the one before it in everything that names the image or the package', () => {
+  const { version } = json('package.json') as unknown as { version: string };
+  const before = naming.map((path) => placesOf(read(path), version));
+  expect(before.every((places) => places > 0)).toBe(true);
+  for (const next of ['1.0.0-rc.1', '1.0.0', '10.20.30']) {
+    if (next !== '1.0.0-rc.1') {
+      writeFileSync(join(project, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- New.\n');
+      commit('A change', '2026-11-28T00:00:00Z');
+    }
+    tagVersion(project, next);
+    expect(naming.map((path) => placesOf(read(path), next))).toEqual(before);
+  }
+  expect(naming.map((path) => placesOf(read(path), '1.0.0'))).toEqual(naming.map(() => 0));
+  expect(git('status', '--porcelain')).toBe('');
+  writeFileSync(join(project, naming[0] as string), 'FROM scratch\n');
+  writeFileSync(join(project, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- New.\n');
+  commit('Without the version', '2026-11-29T00:00:00Z');
+  expect(() => tagVersion(project, '10.20.31')).toThrow('does not name the version 10.20.30');
+  expect(git('status', '--porcelain')).toBe('');
+});
+
+test('the chart, compose.yaml, the image and the steps of the installation have the version of the project', () => {
+  const { version } = json('package.json') as unknown as { version: string };
+  const files = naming.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+  const named = files.flatMap(([path, text]) =>
+    [
+      ...text.matchAll(
+        /^(?:appVersion|version): (.+)$|localhost\/soundings:([\w.-]*\d)|soundings-(\d[\w.-]*)\.tgz/gm,
+      ),
+    ].map(([, ...found]) => [path, found.find(Boolean)]),
+  );
+  expect(new Set(named.map(([path]) => path))).toEqual(new Set(naming));
+  expect(named.filter(([, one]) => one !== version)).toEqual([]);
 });
 
 test('nothing changes if the version, the tree, the tag or the changelog is not right', () => {
