@@ -242,6 +242,24 @@ describe('restoring is refused, and changes nothing,', () => {
     expect(Object.keys(await rowsOf(target.pool))).toEqual(['theirs']);
   });
 
+  test('if tables of another application have the names of ours', async () => {
+    const { path } = await backUp(world.pool);
+    const target = await emptyInstallation();
+    await target.pool.unsafe(`
+      create table users (name text);
+      insert into users values ('Ada');
+      create table migrations (version integer, name text);`);
+    const refusal = 'the table migrations, which is not from Soundings';
+    await expect(restoreBackup(target, path)).rejects.toThrow(refusal);
+    await target.pool.unsafe(`
+      alter table migrations add breaking boolean, add applied_at timestamptz;
+      insert into migrations values (1, '0001_create_users.sql');`);
+    await expect(restoreBackup(target, path)).rejects.toThrow(refusal);
+    await target.pool`delete from migrations`;
+    await expect(restoreBackup(target, path)).rejects.toThrow(refusal);
+    expect([...(await target.pool`select name from users`)]).toEqual([{ name: 'Ada' }]);
+  });
+
   test('if a key file belongs to another installation', async () => {
     const { path } = await backUp(world.pool);
     const [foreign, third] = [await emptyInstallation(), await emptyInstallation()];

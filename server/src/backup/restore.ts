@@ -19,7 +19,7 @@ import {
   useFixedFormats,
 } from '../db/catalogue.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { createSchemaOf, lockMigrations, migrate, migrations, namesInMigrations } from '../db/migrate.ts';
+import { createSchemaOf, isOurs, lockMigrations, migrate, migrations, namesInMigrations } from '../db/migrate.ts';
 import { installJobTables } from '../jobs/job-tables.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -140,7 +140,9 @@ async function refuseUsed(db: Db): Promise<void> {
   if (await isServed(db)) throw notRestored('A service is using the database. Stop it first.');
   const names = namesInMigrations();
   const objects = await selectObjects(db);
-  const theirs = objects.find(({ kind, name }) => kind !== 'routine' && !names.has(name));
+  // Tables of other applications may have the names of ours, and ours are dropped.
+  const areOurs = !objects.some(({ name }) => names.has(name)) || (await isOurs(db));
+  const theirs = objects.find(({ kind, name }) => (kind !== 'routine' && !names.has(name)) || !areOurs);
   const hasJobs = objects.length === 0 && ((await countRows(db, 'jobs', '_private_jobs')) ?? 0) > 0;
   if (theirs || hasJobs) {
     throw notRestored(
