@@ -1,4 +1,5 @@
 // A backup contains everything except what is to be forgotten, and restores an installation that works like the one it was made of.
+import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { weekName } from '@soundings/contract/weeks.ts';
@@ -28,6 +29,7 @@ import {
   useInstallation,
   world,
 } from './backup.fixture.ts';
+import { openBlocks } from './blocks.ts';
 import { createBackup } from './create-backup.ts';
 import { readBackup } from './read-backup.ts';
 import { restoreBackup } from './restore.ts';
@@ -269,6 +271,20 @@ describe('restoring is refused, and changes nothing,', () => {
     expect(await rowsOf(foreign.pool)).toEqual({});
   });
 
+  test('if a row refers to one that is missing, and then no key file is left', async () => {
+    const [source, target] = [await emptyInstallation(), await emptyInstallation()];
+    await migrate(source.pool);
+    await source.keys.secrets.prepare();
+    await source.pool.unsafe(`
+      alter table groups drop constraint groups_account_id_fkey;
+      insert into groups (account_id, managed, name) values (9, false, 'Lost');`);
+    const another = { secretsKey: await world.keys.secrets.exported() };
+    await expect(backUp(source.pool, another)).rejects.toThrow('The secrets key was replaced');
+    const { path } = await backUp(source.pool, { secretsKey: await source.keys.secrets.exportedAsStored() });
+    await expect(restoreBackup(target, path)).rejects.toThrow('groups_account_id_fkey');
+    expect(existsSync(target.keys.secrets.path)).toBe(false);
+  });
+
   test('if the backup is of a newer version', async () => {
     const newer = { version: 9_999, name: '9999_later.sql' };
     const target = await emptyInstallation();
@@ -277,9 +293,18 @@ describe('restoring is refused, and changes nothing,', () => {
     await source.pool`insert into migrations (version, name, breaking) values (${newer.version}, ${newer.name}, false)`;
     const { path, contents } = await backUp(source.pool);
     expect(contents.schema).toEqual(newer);
-    await expect(restoreBackup(target, path)).rejects.toThrow(
-      `This version (${contents.program}) knows the schema up to ${migrations().at(-1)!.name}. Install version`,
-    );
+    const known = `This version (${contents.program}) knows the schema up to ${migrations().at(-1)!.name}. Install `;
+    await expect(restoreBackup(target, path)).rejects.toThrow(`${known}a version that knows 9999_later.sql,`);
+    // The program that made it is newer as well.
+    const madeByNewer = join(folder, 'newer.soundings');
+    const parts: Buffer[] = [];
+    const blocks = openBlocks(async (bytes) => void parts.push(bytes));
+    const head = { ...contents, program: '999.10.0', tables: [] };
+    await blocks.add('head', Buffer.from(JSON.stringify(head)));
+    await blocks.add('end', Buffer.from(JSON.stringify({ sequences: [] })));
+    await blocks.end();
+    await writeFile(madeByNewer, Buffer.concat(parts));
+    await expect(restoreBackup(target, madeByNewer)).rejects.toThrow(`${known}version 999.10.0 or newer,`);
     expect(await rowsOf(target.pool)).toEqual({});
   });
 
