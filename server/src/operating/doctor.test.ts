@@ -148,6 +148,14 @@ describe('the database', () => {
     const [latest] = await pool<{ version: number }[]>`select max(version) as version from migrations`;
     await pool`delete from migrations where version = ${latest!.version}`;
     expect(await faults()).toEqual(['database notMigrated']);
+    // The backup before the update needs a folder that can be written to.
+    await inTransaction(pool, (tx) => createAccount(tx, { name: 'Acme' }));
+    const file = join(home, 'no-folder');
+    writeFileSync(file, '');
+    const disk = async (BACKUP_DIR: string) =>
+      faultsIn(await run({ DATABASE_URL: own.url, BACKUP_DIR }), 'disk');
+    expect(await disk(file)).toEqual(['disk notWritable']);
+    expect([await disk(join(home, 'backups')), await disk('off')]).toEqual([[], []]);
     await pool`insert into migrations (version, name, breaking) values (${latest!.version}, 'x', false)`;
     await pool`insert into migrations (version, name, breaking) values (9998, '9998_y.sql', false)`;
     expect(await faults()).toEqual(['database newer']);
