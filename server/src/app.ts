@@ -5,7 +5,7 @@ import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
-import { migrateWithBackup } from './backup/before-migration.ts';
+import { deleteOldBackups, migrateWithBackup } from './backup/before-migration.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
@@ -85,6 +85,7 @@ export async function startApp(
     await update(await pool, await keys, config.backupDir, log);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
+    if (config.backupDir !== undefined) timers.push(keepNoOldBackups(config.backupDir, log));
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
@@ -173,6 +174,19 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
       );
     });
   }, keyIntervalMs).unref();
+}
+
+/**
+ * Deletes old backups before updates now and each day. They are on this machine, and a recurring job would run on any one of several.
+ */
+function keepNoOldBackups(folder: string, log: Log): NodeJS.Timeout {
+  const work = () => {
+    deleteOldBackups(folder).catch((error: unknown) => {
+      log.warn({ cause: (error as Error).message }, 'Old backups could not be deleted. It will be retried');
+    });
+  };
+  work();
+  return setInterval(work, 86_400_000).unref();
 }
 
 /** How often a process checks whether a newer version has migrated the database, in ms. */

@@ -11,6 +11,7 @@ import {
   selectTables,
 } from '@soundings/server/src/db/catalogue.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
+import { openEmbedded } from '@soundings/server/src/db/embedded.ts';
 import { createSchemaOf, migrations } from '@soundings/server/src/db/migrate.ts';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -30,14 +31,31 @@ type Plan = {
   weeks: number;
   rounds: number;
   timeScale: number;
+  /** Whether the second database may lose its data in a crash, which takes less time. */
+  fast: boolean;
 };
 
 export const backupPlans: Plans<Plan> = {
-  whole: { users: 20_000, groups: 2_000, answers: 5_000_000, weeks: 156, rounds: 3, timeScale: 1 },
-  smoke: { users: 100, groups: 20, answers: 500, weeks: 2, rounds: 1, timeScale: 0.02 },
+  whole: {
+    users: 20_000,
+    groups: 2_000,
+    answers: 5_000_000,
+    weeks: 156,
+    rounds: 3,
+    timeScale: 1,
+    fast: false,
+  },
+  smoke: { users: 100, groups: 20, answers: 500, weeks: 2, rounds: 1, timeScale: 0.02, fast: true },
 };
 
-type Scene = { service: Service; plan: Plan; say: Say; folder: string };
+type Scene = {
+  service: Service;
+  plan: Plan;
+  say: Say;
+  folder: string;
+  /** Another embedded database, which is empty. */
+  second: { url: string };
+};
 
 /** Measures creating, verifying and restoring a backup. */
 export const benchBackup: Sized<Plan> = (plan) => async (say, start) => {
@@ -46,12 +64,21 @@ export const benchBackup: Sized<Plan> = (plan) => async (say, start) => {
   await mkdir(folder, { recursive: true });
   try {
     const token = await fillAccount(service, plan, folder, say);
-    const scene = { service, plan, say, folder };
-    const steady = await service.requestSteadily('/v1/kpis', token, 50, 1000 * plan.timeScale);
+    const second = await openEmbedded(join(folder, 'second'), {
+      role: 'command',
+      log: () => {},
+      fast: plan.fast,
+    });
     try {
-      return { rows: await measure(scene, () => steady.cut(1)), postgres: service.postgres };
+      const scene = { service, plan, say, folder, second };
+      const steady = await service.requestSteadily('/v1/kpis', token, 50, 1000 * plan.timeScale);
+      try {
+        return { rows: await measure(scene, () => steady.cut(1)), postgres: service.postgres };
+      } finally {
+        await steady.end();
+      }
     } finally {
-      await steady.end();
+      await second.stop();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -94,9 +121,7 @@ async function measure(scene: Scene, cut: () => Promise<number[]>): Promise<Benc
     times.backup.push(ran.ms);
     memory = Math.max(memory, ran.memory?.own ?? 0);
     busy.push(...(await cut()));
-    times.into.push(
-      await inNewDatabase(scene, `floor_${round}`, (url) => copyFrom(url, service.pool, plain)),
-    );
+    times.into.push(await inSecond(scene, (url) => copyFrom(url, service.pool, plain)));
     const restored = await restoreInto(scene, round, path);
     times.restore.push(restored.ms);
     memory = Math.max(memory, restored.memory?.own ?? 0);
@@ -158,27 +183,24 @@ async function copyFrom(url: string, source: Pool, folder: string): Promise<void
   }
 }
 
-/** Creates a second embedded database, passes its address on, and returns how long the work took, in ms. */
-async function inNewDatabase(
-  { folder }: Scene,
-  name: string,
-  work: (databaseUrl: string) => Promise<void>,
-): Promise<number> {
-  const { openEmbedded } = await import('@soundings/server/src/db/embedded.ts');
-  const dataDir = join(folder, name);
-  const embedded = await openEmbedded(dataDir, { role: 'command', log: () => {} });
+/** Returns how long the work in the second database took, in ms, and empties that database. */
+async function inSecond({ second }: Scene, work: (databaseUrl: string) => Promise<void>): Promise<number> {
+  const [ms] = await timed(() => work(second.url));
+  const pool = openPool(second.url, 1);
   try {
-    return (await timed(() => work(embedded.url)))[0];
+    await pool.unsafe(
+      'drop schema public cascade; drop schema if exists graphile_worker cascade; create schema public',
+    );
   } finally {
-    await embedded.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await pool.end({ timeout: 5 });
   }
+  return ms;
 }
 
-/** Restores with the soundings command into a second embedded database that is running. */
+/** Restores with the soundings command into the second database, which is running. */
 async function restoreInto(scene: Scene, round: number, path: string) {
   let ran: Awaited<ReturnType<Service['command']>> | undefined;
-  await inNewDatabase(scene, `restored_${round}`, async (databaseUrl) => {
+  await inSecond(scene, async (databaseUrl) => {
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: join(scene.folder, `keys_${round}`) };
     ran = await scene.service.commandWith(env, 'restore', path);
   });

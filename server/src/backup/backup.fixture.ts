@@ -14,7 +14,7 @@ import { hostKeys } from '../sftp/host-keys.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { KeyPlace } from '../sealing/epoch-chain.ts';
 import { type AnsweredWeek, answeredWeek } from '../testing/attacks/forgetting.ts';
-import { databaseAt } from '../testing/postgres.ts';
+import { databaseAt, templateName } from '../testing/postgres.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { readBlocks } from './blocks.ts';
@@ -73,12 +73,15 @@ export async function backUp(pool: Pool, options: Parameters<typeof createBackup
 
 export type Empty = { pool: Pool; databaseUrl: string; keyPlace: KeyPlace; keys: AnswerKeys };
 
+/** The same with all tables, but without accounts and keys. */
+export const migratedInstallation = () => emptyInstallation(templateName);
+
 /** Creates an empty database and a place for keys, which end with the test. */
-export async function emptyInstallation(): Promise<Empty> {
+export async function emptyInstallation(template = 'template1'): Promise<Empty> {
   const server = inject('databaseUrl');
   const name = `restored_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(server, 1);
-  await admin.unsafe(`create database ${name}`);
+  await admin.unsafe(`create database ${name} template ${template}`);
   const databaseUrl = databaseAt(server, name);
   const pool = openPool(databaseUrl, 4);
   const keyPlace: KeyPlace = { place: 'file', directory: join(folder, name) };

@@ -1,12 +1,12 @@
 // Before a database with data is updated, a backup of it is created, and without one it is not updated.
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createSchemaOf, isMigrated, migrations, schemaVersion } from '../db/migrate.ts';
 import { emptyInstallation, folder, keepFolder } from './backup.fixture.ts';
-import { migrateWithBackup } from './before-migration.ts';
+import { deleteOldBackups, migrateWithBackup, spaceForBackup } from './before-migration.ts';
 import { selectLastBackup } from './last-backup.sql.ts';
 import { readBackup } from './read-backup.ts';
 import { restoreBackup } from './restore.ts';
@@ -68,6 +68,12 @@ describe('a database with data', () => {
       code: 'backup failed',
       message: expect.stringMatching(/^The database was not updated, .* set BACKUP_DIR=off\.$/s) as string,
     });
+    // A disk that would be nearly full afterwards counts as full.
+    const needed = await spaceForBackup(older.pool);
+    const nearlyFull = migrateWithBackup(older.pool, {}, newFolder(), async () => needed - 1);
+    await expect(nearlyFull).rejects.toThrow(
+      / has 10\d MB of free space, and the backup needs up to 10\d MB\. Free up space, or set BACKUP_DIR to .* set BACKUP_DIR=off\.$/,
+    );
     expect((await schemaVersion(older.pool))!.version).toBe(latest - 1);
     expect(await migrateWithBackup(older.pool, {}, undefined)).toMatchObject({ backup: undefined });
     expect(await isMigrated(older.pool)).toBe(true);
@@ -80,12 +86,23 @@ describe('a database with data', () => {
       const [older, into] = [await olderDatabase(), newFolder()];
       await mkdir(into);
       const present = `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`;
-      const names = ['0031', '0032', '0033'].map((version) => `before-update-of-${version}.soundings`);
+      // Newer schemas were backed up before: someone has gone back to an older one since.
+      const names = ['9001', '9002', '9003'].map((version) => `before-update-of-${version}.soundings`);
       const theirs = ['mine.soundings', 'before-update-of-x.txt'];
       const left = `${present}.incomplete-0123456789ab`;
       for (const name of [...names, ...theirs, left]) await writeFile(join(into, name), '');
+      const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000);
+      for (const [i, name] of names.entries()) await utimes(join(into, name), at(i), at([1, 3, 2][i]!));
       await migrateWithBackup(older.pool, {}, into);
-      expect((await readdir(into)).toSorted()).toEqual([names[1], names[2], present, ...theirs].toSorted());
+      const expected = [names[0], names[2], present, ...theirs];
+      expect((await readdir(into)).toSorted()).toEqual(expected.toSorted());
+      // After 30 days, they are deleted, and nothing else in the folder.
+      await deleteOldBackups(into, Date.now() + 30 * 86_400_000 - 3_600_000);
+      expect((await readdir(into)).toSorted()).toEqual([present, ...theirs].toSorted());
+      await writeFile(join(into, left), '');
+      await deleteOldBackups(into, Date.now() + 30 * 86_400_000 + 60_000);
+      expect((await readdir(into)).toSorted()).toEqual(theirs.toSorted());
+      await deleteOldBackups(join(into, 'none'));
     },
   );
 });

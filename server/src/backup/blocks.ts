@@ -45,6 +45,7 @@ export type BlockWriter = {
 export function openBlocks(write: (bytes: Buffer) => Promise<void>): BlockWriter {
   let [digest, length] = [firstDigest, firstLine.length];
   let last = write(firstLine);
+  last.catch(() => {}); // awaited by the first block, or by end()
   const waiting: Promise<void>[] = [];
 
   async function writeAfter(

@@ -12,7 +12,7 @@ import {
 } from '../db/catalogue.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { schemaVersion } from '../db/migrate.ts';
-import { readKeyNames } from '../sealing/key-names.ts';
+import { nameOfKey, readKeyNames } from '../sealing/key-names.ts';
 import { type BlockWriter, blockSize, openBlocks } from './blocks.ts';
 import { type Contents, type End, type Head, type TableEnd, tableName } from './contents.ts';
 import { failedBackup } from './faults.ts';
@@ -37,6 +37,8 @@ export async function createBackup(
     await beginSnapshot(tx);
     const tables = await selectTables(tx);
     const head = await headOf(tx, tables);
+    if (secretsKey !== undefined && nameOfKey(secretsKey)?.toString('hex') !== head.keys.secrets)
+      throw failedBackup('The secrets key was replaced in the meantime. Create the backup again.');
     await addJson(blocks, 'head', head);
     const ends: Contents['tables'] = [];
     const whole = tables.reduce((sum, { size }) => sum + size, 1);

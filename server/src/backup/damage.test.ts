@@ -163,3 +163,9 @@ test('a reader keeps a few blocks in memory, and a writer waits until they are w
   expect(values).toEqual(Array.from({ length: 50 }, (_, i) => i));
   await file.close();
 });
+
+test('the first write may fail before a block is added', async () => {
+  const writer = openBlocks(() => Promise.reject(new Error('the disk is full')));
+  await new Promise((resolve) => setImmediate(resolve)); // an unhandled rejection would end the process here
+  await expect(writer.end()).rejects.toThrow('the disk is full');
+});

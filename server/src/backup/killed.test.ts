@@ -13,11 +13,10 @@ import { keepOpen } from '../testing/keep-open.ts';
 import { until } from '../testing/until.ts';
 import { backUp, emptyInstallation, folder, rowsOf, useInstallation, world } from './backup.fixture.ts';
 import { readBackup } from './read-backup.ts';
-import { restoreBackup } from './restore.ts';
 
 useInstallation();
 
-const kills = Number(process.env['BACKUP_KILLS'] ?? 2);
+const kills = Number(process.env['BACKUP_KILLS'] ?? 1);
 
 /** Starts a soundings command as a process. */
 function command(args: string[], databaseUrl: string, dataDir: string) {
@@ -80,9 +79,7 @@ test(
   { timeout: 240_000 },
   async () => {
     const { path, contents } = await backUp(world.pool, { secretsKey: await world.keys.secrets.exported() });
-    const whole = await emptyInstallation();
-    await restoreBackup(whole, path);
-    const expected = await rowsOf(whole.pool);
+    const expected = await rowsOf(world.pool);
     for (let i = 0; i < kills; i++) {
       const target = await emptyInstallation();
       const watching = openPool(target.databaseUrl, 1);
@@ -90,7 +87,7 @@ test(
       const dataDir = join(folder, `target-${i}`);
       const { child, exited } = command(['restore', path], target.databaseUrl, dataDir);
       // Killed in the transaction that copies the rows, a little later each time.
-      const at = ['create', 'copy', 'alter table', 'commit'][i % 4]!;
+      const at = ['copy', 'alter table', 'commit', 'create'][i % 4]!;
       await until(async () => {
         const rows = await watching`
         select 1 from pg_stat_activity

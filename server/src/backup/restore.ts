@@ -19,7 +19,14 @@ import {
   useFixedFormats,
 } from '../db/catalogue.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { createSchemaOf, lockMigrations, migrate, migrations, namesInMigrations } from '../db/migrate.ts';
+import {
+  createSchemaOf,
+  isOurs,
+  lockMigrations,
+  migrate,
+  migrations,
+  namesInMigrations,
+} from '../db/migrate.ts';
 import { installJobTables } from '../jobs/job-tables.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -56,19 +63,7 @@ export async function restoreBackup(
   await refuseForeignKeys(pool, keyPlace, verified);
   await installJobTables(databaseUrl);
   const keys = new AnswerKeys(pool, keyPlace);
-  const leftOut: string[] = [];
-  await inTransaction(pool, async (tx) => {
-    await useFixedFormats(tx);
-    await lockMigrations(tx);
-    await refuseUsed(tx);
-    const names = namesInMigrations();
-    await dropObjects(
-      tx,
-      (await selectObjects(tx)).filter(({ name }) => names.has(name)),
-    );
-    await createSchemaOf(tx, verified.schema.version);
-    leftOut.push(...(await fill(tx, path, keys, { checksum: verified.checksum, onProgress })));
-  });
+  const leftOut = await replaceTables({ pool, keys }, path, verified, onProgress);
   const applied = await migrate(pool, migrationSteps(keys));
   const { lostWeeks, secrets } = await settleKeys(pool, keys);
   await auditEverywhere(pool, { origin: 'command' }, 'backup restored');
@@ -76,17 +71,61 @@ export async function restoreBackup(
   return { ...verified, applied, lostWeeks, leftOut, secrets };
 }
 
-/** Reads the file again and copies its rows into the empty tables. Returns the tables that don't exist here. */
+/** Replaces the tables by those of the backup, in one transaction. Returns the tables of the backup that don't exist here. */
+async function replaceTables(
+  { pool, keys }: { pool: Pool; keys: AnswerKeys },
+  path: string,
+  { schema, checksum, keys: names }: Contents,
+  onProgress: OnProgress,
+): Promise<string[]> {
+  let putBack = async () => {};
+  try {
+    return await inTransaction(pool, async (tx) => {
+      await useFixedFormats(tx);
+      await lockMigrations(tx);
+      await refuseUsed(tx);
+      const ours = namesInMigrations();
+      await dropObjects(
+        tx,
+        (await selectObjects(tx)).filter(({ name }) => ours.has(name)),
+      );
+      await createSchemaOf(tx, schema.version);
+      const { leftOut, secretsKey } = await fill(tx, path, { checksum, onProgress });
+      // Last, because a file is not part of the transaction.
+      if (secretsKey !== undefined) putBack = await keys.secrets.restored(tx, secretsKey);
+      return leftOut;
+    });
+  } catch (error) {
+    // The transaction may have been committed although the connection was lost. Then the key file belongs to it.
+    const stored = await secretsKeyName(pool).catch(() => names.secrets);
+    if (stored !== names.secrets) await putBack();
+    throw error;
+  }
+}
+
+/** Returns the name of the secrets key in the database; null if there is none. */
+async function secretsKeyName(pool: Pool): Promise<string | null> {
+  if ((await countRows(pool, 'soundings', 'secrets_keys')) === undefined) return null;
+  return (await readKeyNames(pool)).secrets?.toString('hex') ?? null;
+}
+
+type Filled = {
+  /** The tables of the backup that don't exist here. */
+  leftOut: string[];
+  secretsKey: string | undefined;
+};
+
+/** Reads the file again and copies its rows into the empty tables. */
 async function fill(
   tx: Transaction,
   path: string,
-  keys: AnswerKeys,
   { checksum, onProgress }: { checksum: string; onProgress: OnProgress },
-): Promise<string[]> {
+): Promise<Filled> {
   const tables = await selectTables(tx);
   const foreignKeys = await dropForeignKeys(tx);
   await emptyTables(tx, tables);
   const leftOut: string[] = [];
+  let secretsKey: string | undefined;
   const filled = new Set<string>();
   const read = await readBackup(path, {
     onProgress: (share, table) => onProgress((1 + 2 * share) / 3, table),
@@ -102,9 +141,9 @@ async function fill(
       filled.add(tableName(given));
       await copyIntoTable(tx, { ...table, columns: given.columns }, rows);
     },
-    end: async ({ sequences }, secretsKey) => {
+    end: async ({ sequences }, key) => {
       await setSequences(tx, sequences);
-      if (secretsKey !== undefined) await keys.secrets.restored(tx, secretsKey);
+      secretsKey = key;
     },
   });
   if (read.checksum !== checksum) throw notRestored(`${path} was changed while it was read. Try again.`);
@@ -112,7 +151,7 @@ async function fill(
   if (missing) throw otherTables(`The backup lacks the table ${missing.name}`);
   for (const create of foreignKeys) await tx.unsafe(create); // each checks all rows of its table
   await enableTriggers(tx, tables);
-  return leftOut;
+  return { leftOut, secretsKey };
 }
 
 const hasColumns = (table: Table, { columns }: Head['tables'][number]) =>
@@ -125,9 +164,12 @@ function refuseSchema({ schema, program: theirs }: Contents): void {
   const known = migrations();
   const latest = known.at(-1)?.version ?? 0;
   if (schema.version > latest) {
+    // An older program may have made a backup of tables that a newer one had updated.
+    const isNewer = theirs.localeCompare(version, 'en', { numeric: true }) > 0;
+    const wanted = isNewer ? `version ${theirs} or newer` : `a version that knows ${schema.name}`;
     throw notRestored(
-      `The backup was made by a newer version of Soundings (${theirs}, schema ${schema.name}). This version (${version}) ` +
-        `knows the schema up to ${known.at(-1)?.name}. Install version ${theirs} or newer, and restore it with that.`,
+      `The tables of the backup were updated by a newer version of Soundings (schema ${schema.name}). This version (${version}) ` +
+        `knows the schema up to ${known.at(-1)?.name}. Install ${wanted}, and restore the backup with that.`,
     );
   }
   const own = known.find((one) => one.version === schema.version);
@@ -140,7 +182,9 @@ async function refuseUsed(db: Db): Promise<void> {
   if (await isServed(db)) throw notRestored('A service is using the database. Stop it first.');
   const names = namesInMigrations();
   const objects = await selectObjects(db);
-  const theirs = objects.find(({ kind, name }) => kind !== 'routine' && !names.has(name));
+  // Tables of other applications may have the names of ours, and ours are dropped.
+  const areOurs = !objects.some(({ name }) => names.has(name)) || (await isOurs(db));
+  const theirs = objects.find(({ kind, name }) => (kind !== 'routine' && !names.has(name)) || !areOurs);
   const hasJobs = objects.length === 0 && ((await countRows(db, 'jobs', '_private_jobs')) ?? 0) > 0;
   if (theirs || hasJobs) {
     throw notRestored(

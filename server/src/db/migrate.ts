@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
+import { selectTables } from './catalogue.ts';
 import { type Db, inTransaction, onConnection, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
@@ -116,6 +117,21 @@ export function namesInMigrations(): Set<string> {
     [...sql.matchAll(created)].map((found) => found[1] ?? found[2]),
   );
   return new Set(['migrations', ...names.filter((name) => name !== undefined)]);
+}
+
+/**
+ * Returns whether our migrations created the tables of a database: its table `migrations` has our columns and our first file, or it is
+ * empty and the only table, which is what an interrupted first start leaves.
+ */
+export async function isOurs(db: Db): Promise<boolean> {
+  const tables = await selectTables(db);
+  const own = tables.filter(({ of }) => of === 'soundings');
+  const table = own.find(({ name }) => name === 'migrations');
+  if (table?.columns.join() !== 'version,name,breaking,applied_at') return false;
+  const [first] = migrations();
+  const [row] = await db<{ isFirst: boolean | null }[]>`
+    select bool_or(version::text = ${String(first?.version)} and name::text = ${String(first?.name)}) as "isFirst" from migrations`;
+  return row?.isFirst ?? own.length === 1;
 }
 
 async function hasMigrationsTable(db: Db): Promise<boolean> {

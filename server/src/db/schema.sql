@@ -1187,6 +1187,7 @@ create table audit_entries (
 );
 create unique index audit_entries_in_order on audit_entries (account_id, position);
 create index audit_entries_to_chain on audit_entries (account_id, entry_id) where position is null;
+create index audit_entries_of_backups on audit_entries (at) where action = 'backup created';
 comment on table audit_entries is
   'The audit log: who did what, when and from where. Entries are never changed or removed. Each gets its position and hash once, soon after it was committed.';
 comment on column audit_entries.user_id is 'The user who did it. The number stays after a person is removed.';

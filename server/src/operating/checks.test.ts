@@ -26,7 +26,13 @@ const facts: DatabaseFacts = {
   isRemote: false,
   schema: { latest: '0054_x.sql', missing: [], unknown: [], isTooNew: false },
 };
-const state = { isEmbedded: false, isServiceRunning: false, ignoredSettings: [], hasSpace: true };
+const state = {
+  isEmbedded: false,
+  isServiceRunning: false,
+  ignoredSettings: [],
+  hasSpace: true,
+  backupDir: '/b',
+};
 const database = (other: Partial<DatabaseFacts>, more: Partial<DatabaseState> = {}) =>
   faults(checkDatabase({ facts: { ...facts, ...other }, ...state, ...more }));
 

@@ -36,6 +36,8 @@ export type DatabaseState = {
   /** Settings of our connections that a pooler ignores. */
   ignoredSettings: string[];
   hasSpace: boolean;
+  /** Where a backup is stored before an update; undefined: none is created. */
+  backupDir: string | undefined;
 };
 
 export function checkDatabase({ facts, ...state }: DatabaseState): Finding[] {
@@ -60,7 +62,7 @@ export function checkDatabase({ facts, ...state }: DatabaseState): Finding[] {
           ),
         ]
       : []),
-    ...schemaFindings(facts.schema),
+    ...schemaFindings(facts.schema, state.backupDir),
     ...rightsFindings(facts, state.isEmbedded),
     ...connectionFindings(facts, state),
     ...(state.hasSpace
@@ -74,7 +76,10 @@ export function checkDatabase({ facts, ...state }: DatabaseState): Finding[] {
   ];
 }
 
-function schemaFindings({ latest, missing, unknown, isTooNew }: SchemaFacts): Finding[] {
+function schemaFindings(
+  { latest, missing, unknown, isTooNew }: SchemaFacts,
+  backupDir: string | undefined,
+): Finding[] {
   if (isTooNew) {
     const names = unknown.join(', ');
     return [
@@ -85,11 +90,15 @@ function schemaFindings({ latest, missing, unknown, isTooNew }: SchemaFacts): Fi
     ];
   }
   if (latest === null) return [ok('empty', 'The database is empty. The first start creates the tables.')];
+  const backup =
+    backupDir === undefined
+      ? 'No backup is created before it (BACKUP_DIR=off), so back the database up before you start the service.'
+      : `If the database has an account, that start first creates a backup in ${backupDir}.`;
   if (missing.length > 0)
     return [
       warning(
         'notMigrated',
-        `The database is at ${latest}, and ${withNoun(missing.length, 'migration')} of this version will be applied at the next start. Back it up before you start the service.`,
+        `The database is at ${latest}, and ${withNoun(missing.length, 'migration')} of this version will be applied at the next start. ${backup}`,
       ),
     ];
   if (unknown.length > 0)

@@ -1,4 +1,5 @@
 // The checks of soundings doctor that need the database: the database itself, the clock, the keys, the host keys and the jobs.
+import { spaceForBackup } from '../backup/before-migration.ts';
 import { selectLastBackup } from '../backup/last-backup.sql.ts';
 import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
@@ -16,6 +17,8 @@ import { openHostKey } from '../sftp/host-keys.sealed.ts';
 import { type HostKeyRow, selectHostKeys } from '../sftp/host-keys.sql.ts';
 import { isClockSynchronized } from './clock.ts';
 import { checkBackup, checkClock, checkDatabase } from './database-check.ts';
+import { diskFacts } from './disk.ts';
+import { checkDisk } from './disk-check.ts';
 import { type CheckName, type Finding, reportOn } from './findings.ts';
 import { selectFirstUse } from './facts.sql.ts';
 import { selectJobFacts } from './jobs.sql.ts';
@@ -140,6 +143,7 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
       isServiceRunning: await surroundings.isRunning,
       ignoredSettings: opened.ignoredSettings,
       hasSpace: facts.isReadOnly || (await spaceFault(pool)) === undefined,
+      backupDir: config.backupDir,
     });
   });
   const remote = config.databaseUrl === undefined ? undefined : pool;
@@ -148,7 +152,12 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
   const isEmpty = facts?.schema.latest === null;
   if (!isCurrent) {
     const reason = isEmpty ? undefined : 'the tables are not those of this version';
-    return [...first, ...notChecked(['keys', 'jobs', 'backup'], reason)];
+    const hasMissing = !isEmpty && facts !== undefined && facts.schema.missing.length > 0;
+    return [
+      ...first,
+      ...(hasMissing ? await endInTime('disk', ms, () => backupDisk(pool, config.backupDir)) : []),
+      ...notChecked(['keys', 'jobs', 'backup'], reason),
+    ];
   }
   let keys: KeyFacts | undefined;
   const place = config.answerKeys.place === 'file' ? config.answerKeys.directory : 'the database';
@@ -167,6 +176,13 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
       checkBackup((await selectLastBackup(pool)) ?? null, await selectFirstUse(pool), surroundings.now()),
     )),
   ];
+}
+
+/** Checks the folder of the backup that the next start creates before it updates the database. */
+async function backupDisk(pool: Pool, folder: string | undefined): Promise<Finding[]> {
+  const needed = folder === undefined ? 0 : await spaceForBackup(pool);
+  if (folder === undefined || needed === 0) return [];
+  return checkDisk(await diskFacts(folder), { setting: 'BACKUP_DIR', warnBelow: needed, failBelow: needed });
 }
 
 /** Checks the clock. `pool`: the connections to a database on another machine. */

@@ -5,7 +5,7 @@ import { type Finding, reportOn, sizeText } from './findings.ts';
 const { ok, warning, problem } = reportOn('disk');
 
 /** What a directory is for, and below which free space there is a warning or a problem, in bytes. */
-export type DiskUse = { setting: 'DATA_DIR' | 'TMPDIR'; warnBelow: number; failBelow: number };
+export type DiskUse = { setting: 'DATA_DIR' | 'TMPDIR' | 'BACKUP_DIR'; warnBelow: number; failBelow: number };
 
 /** What DATA_DIR needs with the embedded database, or for keys only, and what the directory for temporary files needs. */
 export const diskUses = {

@@ -80,7 +80,7 @@ describe('a sound installation', () => {
     expect(found.filter(({ outcome }) => outcome === 'problem')).toEqual([]);
     const named = new Set(found.map(({ check }) => check));
     expect([...named]).toEqual(
-      'settings database clock disk keys certificate proxy mail sftp jobs'.split(' '),
+      'settings database clock disk keys certificate proxy mail sftp jobs backup'.split(' '),
     );
     expect(found.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['reachable', 'migrated', 'answersReady', 'secretsReady']),
@@ -135,7 +135,7 @@ describe('the database', () => {
     const found = await run({ DATABASE_URL: `postgres://x:y@127.0.0.1:${port}/z` }, { ms: 300 });
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(faultsIn(found, 'database')).toEqual(['database late']);
-    expect(new Set(found.map(({ check }) => check)).size).toBe(10);
+    expect(new Set(found.map(({ check }) => check)).size).toBe(11);
   });
 
   test('that lacks rights, connections or migrations, or refuses changes, is reported', async () => {
@@ -148,6 +148,15 @@ describe('the database', () => {
     const [latest] = await pool<{ version: number }[]>`select max(version) as version from migrations`;
     await pool`delete from migrations where version = ${latest!.version}`;
     expect(await faults()).toEqual(['database notMigrated']);
+    // The backup before the update needs a folder that can be written to.
+    await inTransaction(pool, (tx) => createAccount(tx, { name: 'Acme' }));
+    const file = join(home, 'no-folder');
+    writeFileSync(file, '');
+    const disk = async (BACKUP_DIR: string) =>
+      faultsIn(await run({ DATABASE_URL: own.url, BACKUP_DIR }), 'disk');
+    expect(await disk(file)).toContain('disk notWritable');
+    for (const other of [join(home, 'backups'), 'off'])
+      expect(await disk(other)).not.toContain('disk notWritable');
     await pool`insert into migrations (version, name, breaking) values (${latest!.version}, 'x', false)`;
     await pool`insert into migrations (version, name, breaking) values (9998, '9998_y.sql', false)`;
     expect(await faults()).toEqual(['database newer']);

@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts';
 import { selectChainName } from './answer-keys.sql.ts';
 import type { KeyPlace } from './epoch-chain.ts';
 import { follows, isSameChain } from './epoch-keys.ts';
-import { readKeyFile } from './key-file.ts';
+import { keyIn, readKeyFile } from './key-file.ts';
 import { selectSecretsKey } from './secrets.sql.ts';
 
 /** The chain and epoch of the answer key, and the name of the secrets key. Null before the first start. */
@@ -14,6 +14,9 @@ export async function readKeyNames(db: Db): Promise<KeyNames> {
   const [answers, secrets] = [await selectChainName(db), await selectSecretsKey(db)];
   return { answers: answers ?? null, secrets: secrets?.name ?? null };
 }
+
+/** Returns the name of an exported key; undefined if the text is something else. */
+export const nameOfKey = (text: string): Buffer | undefined => keyIn(text)?.chain;
 
 /** Returns the path of a key file in `directory` that belongs to none of these installations; undefined if there is none. */
 export function foreignKeyFile({ place, directory }: KeyPlace, known: KeyNames[]): string | undefined {

@@ -12,6 +12,8 @@ useDatabase();
 test('backup, verify and restore into a new data directory', { timeout: 60_000 }, async () => {
   await newAccount();
   const path = join(home, 'a.soundings');
+  expect(await refused(['backup', path, '--secrets'])).toContain('no secrets key before the first start');
+  await soundings(['keys', 'export', '--secrets']); // creates it, as the first start does
   const created = await json<Contents>(['backup', path, '--secrets']);
   expect(created).toMatchObject({ openWeeks: 0, hasSecretsKey: true });
   expect(await json<Contents>(['verify', path])).toEqual(created);
@@ -55,6 +57,13 @@ test(
     expect(err).toContain(checksum);
   },
 );
+
+test('--secrets only reads the key, so it works before an update that adds what the key encrypts', async () => {
+  const backUp = () => json<Contents>(['backup', join(home, 'older.soundings'), '--secrets']);
+  await pool`alter table card_keys rename to later`;
+  expect(await backUp()).toMatchObject({ hasSecretsKey: true });
+  await pool`alter table later rename to card_keys`;
+});
 
 test('mistakes get a message that says what to do', async () => {
   expect(await refused(['verify', join(home, 'none')])).toContain(

@@ -3,7 +3,7 @@ import { auditEverywhere } from '../../accounts/audit.ts';
 import type { Config } from '../../base/config.ts';
 import type { Contents } from '../../backup/contents.ts';
 import { createBackup, type OnProgress } from '../../backup/create-backup.ts';
-import { asFileFault } from '../../backup/faults.ts';
+import { asFileFault, failedBackup } from '../../backup/faults.ts';
 import { readBackup } from '../../backup/read-backup.ts';
 import type { Restored } from '../../backup/restore.ts';
 import { writeWholeFile } from '../../backup/whole-file.ts';
@@ -71,7 +71,9 @@ async function backUp(
   { write, onProgress }: Pick<Surroundings, 'write'> & { onProgress: OnProgress },
 ): Promise<Contents> {
   const path = required(values, 'FILE');
-  const secretsKey = values['secrets'] === true ? await keys.secrets.exported() : undefined;
+  const secretsKey = values['secrets'] === true ? await keys.secrets.exportedAsStored() : undefined;
+  if (values['secrets'] === true && secretsKey === undefined)
+    throw failedBackup('There is no secrets key before the first start. Leave out --secrets.');
   const create = (to: (bytes: Buffer) => Promise<void>) => createBackup(pool, to, { secretsKey, onProgress });
   const contents =
     path === '-'
