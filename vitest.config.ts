@@ -31,8 +31,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 const tests = testsByProject();
-/** A test may take long on a busy machine. */
-const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** A test may take long on a busy machine. What it waits for (expect.poll) may, too. */
+const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
 const withDatabase = {

@@ -1,10 +1,16 @@
-// Builds the files of a release into out/ (npm run release): the package for npm, its list of components (SBOM, CycloneDX) and checksums.
+// Builds the files of a release into out/: the package for npm, its list of components (SBOM, CycloneDX), the release notes and checksums.
 // The same commit gives the same bytes.
+//
+//   npm run release                   from this commit: a release if it has the tag of its version, otherwise a trial
+//   npm run release -- 1.0.0-rc.1     gives the project this version first: moves what is unreleased in CHANGELOG.md, commits and tags
+//   npm run release -- --tagged       refuses a commit without a tag
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { notesOf } from './changelog.js';
+import { checkedTag, tagVersion } from './version.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const out = join(project, 'out');
@@ -12,6 +18,7 @@ const staged = join(out, 'package');
 const run = (program, args, options = {}) =>
   execFileSync(program, args, { cwd: project, encoding: 'utf8', maxBuffer: 2 ** 28, ...options });
 const json = (path) => JSON.parse(readFileSync(join(project, path), 'utf8'));
+const tag = chooseVersion(process.argv[2]);
 const server = json('server/package.json');
 
 /** PostgreSQL, and the Node that runs the service if the installed one is too old. npm has no current Node for macOS. */
@@ -23,8 +30,32 @@ const bundled = build();
 stage();
 const file = pack();
 writeComponents();
+writeNotes();
 writeChecksums();
 process.stdout.write(`${join(out, file)}\n`);
+
+/** Gives the project the wanted version, if any. Returns the tag of this commit; undefined for a trial. */
+function chooseVersion(wanted) {
+  try {
+    if (wanted !== undefined && wanted !== '--tagged') tagVersion(project, wanted);
+    const found = isCheckout() ? checkedTag(project) : undefined;
+    if (found === undefined && wanted === '--tagged')
+      throw new Error('This commit has no tag of a version. Run "npm run release -- VERSION" first.');
+    return found;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    return process.exit(1);
+  }
+}
+
+function isCheckout() {
+  try {
+    run('git', ['rev-parse', '--git-dir'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Builds the console and the service, and returns the packages that the service contains. */
 function build() {
@@ -50,6 +81,8 @@ function stage() {
     'server/src',
     (path) => extname(path) !== '.ts' && relative(project, path) !== join('server', 'src', 'testing'),
   );
+  // Not deploy/.env, which has the passwords of an installation.
+  copy('deploy', (path) => basename(path) !== '.env');
   copy('docs', (path) => relative(project, path) !== join('docs', 'screens'));
   // The build contains the code of all other dependencies.
   const contained = new Set(['@soundings/contract', ...bundled.map((one) => one.name)]);
@@ -113,6 +146,12 @@ function timeOfCommit() {
   } catch {
     return '1970-01-01T00:00:00Z';
   }
+}
+
+/** Writes the release notes: of the version, or for a trial of what is not released yet. */
+function writeNotes() {
+  const changelog = readFileSync(join(project, 'CHANGELOG.md'), 'utf8');
+  writeFileSync(join(out, 'NOTES.md'), notesOf(changelog, tag ? server.version : 'Unreleased'));
 }
 
 function writeChecksums() {

@@ -1,5 +1,6 @@
 // All benchmarks by name, in both sizes.
 import { answersPlans, benchAnswers } from './answers.ts';
+import { backupPlans, benchBackup } from './operating/backup.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
 import { benchDrivers, driversPlans } from './drivers.ts';
@@ -11,7 +12,7 @@ import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
-import { benchStatistics, statisticsPlans } from './statistics.ts';
+import { benchStatistics, statisticsPlans } from './statistics/statistics.ts';
 import { benchSync, syncPlans } from './sync.ts';
 
 export const benches: Record<string, Plans<Bench>> = {
@@ -27,6 +28,7 @@ export const benches: Record<string, Plans<Bench>> = {
   drops: inBothSizes(benchDrops, dropsPlans),
   sftp: inBothSizes(benchSftp, sftpPlans),
   statistics: inBothSizes(benchStatistics, statisticsPlans),
+  backup: inBothSizes(benchBackup, backupPlans),
 };
 
 /** Benchmarks that run only if you name them. */

@@ -20,6 +20,7 @@ import {
   RefreshCw,
   Rocket,
   ScrollText,
+  Server,
   Settings,
   ShieldCheck,
   SlidersHorizontal,
@@ -103,6 +104,7 @@ const navigation: readonly NavigationGroup[] = [
       { to: '/settings', text: 'nav.settings', icon: Settings, minimumRole: 'Administrator' },
       { to: '/privacy', text: 'nav.privacy', icon: ShieldCheck, minimumRole: 'Auditor' },
       { to: '/audit', text: 'nav.audit', icon: ScrollText, minimumRole: 'Administrator' },
+      { to: '/system', text: 'nav.system', icon: Server, minimumRole: 'Administrator' },
     ],
   },
 ];

@@ -87,28 +87,32 @@ function useLoadingSignInAgain(isSignedIn: boolean) {
   }, [isSignedIn]);
 }
 
-/** Loads the texts of a language. `opened`: fulfilled when the requested page can be shown; the first texts wait for it. */
-function useCatalogue(language: Language, opened: Promise<unknown>) {
+/**
+ * Returns the texts of a language. Until it is known (undefined), only loads those of the likely one: a page that was shown in another
+ * language would request everything twice. `opened`: fulfilled when the requested page can be shown; the first texts wait for it.
+ */
+function useCatalogue(language: Language | undefined, opened: Promise<unknown>) {
   const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
   const hasTexts = useRef(false);
   useEffect(() => {
+    if (language === undefined) return void loadFirstTexts(likelyLanguage()).catch(() => {});
     let isCurrent = true;
-    async function load(): Promise<void> {
+    async function load(wanted: Language): Promise<void> {
       try {
-        const [texts] = await Promise.all([loadFirstTexts(language), opened]);
+        const [texts] = await Promise.all([loadFirstTexts(wanted), opened]);
         // As a transition, so that the page stays unchanged until its own texts are loaded in the new language.
         startTransition(() => {
-          if (isCurrent) setCatalogue({ language, texts });
+          if (isCurrent) setCatalogue({ language: wanted, texts });
         });
         hasTexts.current = true;
       } catch {
         if (!isCurrent) return;
         // A page without texts has no input that could be lost.
         if (!hasTexts.current) await reloadOnce();
-        setTimeout(() => isCurrent && void load(), msBetweenTries);
+        setTimeout(() => isCurrent && void load(wanted), msBetweenTries);
       }
     }
-    void load();
+    void load(language);
     document.documentElement.lang = language;
     return () => {
       isCurrent = false;
@@ -138,12 +142,13 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
-  const catalogue = useCatalogue(session?.language ?? likelyLanguage(), opened);
+  const isKnown = session !== undefined || error !== null;
+  const catalogue = useCatalogue(isKnown ? (session?.language ?? likelyLanguage()) : undefined, opened);
   useEffect(() => {
     if (session) withStorage(() => localStorage.setItem(languageKey, session.language));
   }, [session]);
   useLoadingSignInAgain(!!session);
-  if (!catalogue || (session === undefined && !error)) return null;
+  if (!catalogue || !isKnown) return null;
   return (
     <TextProvider language={catalogue.language} catalogue={catalogue.texts}>
       <ToastProvider>

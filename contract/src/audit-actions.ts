@@ -70,6 +70,9 @@ export const auditActions = {
   'test mail sent': 'A user sent a test email to themselves from a schedule, or tested the email settings.',
   'week close requested': 'A user requested that a week be closed early.',
   'week lost': 'A week was closed without results, because its key was lost.',
+  'backup created':
+    'A backup of the installation was created, with the soundings command or by the service before an update.',
+  'backup restored': 'The installation was restored from a backup.',
   'answer key exported': 'The answer key was exported for another process.',
   'key process removed': 'A process that had a copy of the answer key was removed from the list.',
   'answer key imported': 'The answer key was imported.',

@@ -1,5 +1,6 @@
 // Generates the OpenAPI 3.1 document of each interface from the operations that the server registers.
 import type { TSchema } from 'typebox';
+import { auditOperations } from './audit/audit.ts';
 import { dataOperations } from './data.ts';
 import type { InterfaceName, Operation } from './operation.ts';
 import { organizationOperations } from './organization.ts';
@@ -30,6 +31,14 @@ const interfaces: Record<
     version: '0.1',
     about: 'Upload and list files of users and groups, and read their reports. Files cannot be downloaded.',
     operations: uploadOperations,
+  },
+  audit: {
+    title: 'Soundings audit interface',
+    version: '0.1',
+    about:
+      'Read-only access to the audit log of an account: who did what, when and from where. The entries form a chain, so that a ' +
+      'receiver notices if one is changed or removed.',
+    operations: auditOperations,
   },
 };
 

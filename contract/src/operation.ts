@@ -2,8 +2,8 @@
 import type { TSchema } from 'typebox';
 
 /** The scopes of tokens: which interfaces a token may use (decision E3). */
-export type Scope = 'data' | 'organization' | 'files';
-export const scopes: readonly Scope[] = ['data', 'organization', 'files'];
+export type Scope = 'data' | 'organization' | 'files' | 'audit';
+export const scopes: readonly Scope[] = ['data', 'organization', 'files', 'audit'];
 
 /**
  * How the data interface writes the numbers of KPI values and response rates for a token. `quoted` writes numbers as texts
@@ -12,8 +12,8 @@ export const scopes: readonly Scope[] = ['data', 'organization', 'files'];
 export type Numbers = 'plain' | 'quoted';
 export const numberForms: readonly Numbers[] = ['plain', 'quoted'];
 
-/** The three interfaces (§1). */
-export type InterfaceName = 'data' | 'organization' | 'upload';
+/** The three interfaces (§1), and the audit log. */
+export type InterfaceName = 'data' | 'organization' | 'upload' | 'audit';
 
 export type Operation = {
   interface: InterfaceName;

@@ -132,6 +132,8 @@ export const detailTypes = {
   'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 
+  'audit log changed':
+    'The audit log does not contain the entry that was read earlier. Entries were changed or removed, or an older backup was restored.',
   'account not found': 'The account does not exist.',
   'token not found': 'The account has no token with this ID.',
   'person not found': 'The account has no person with this ID.',
@@ -260,6 +262,10 @@ export const detailTypes = {
   'invalid configuration': 'A setting of the installation is invalid. Nothing was started.',
   'database too new':
     'A newer version of Soundings has changed the database. This version cannot work with it.',
+  'damaged backup': 'The file is not a complete backup. The message says where it is damaged.',
+  'backup failed': 'A backup could not be created or read. The message says why and what to do.',
+  'restore refused':
+    'A backup can’t be restored into this installation or by this version. Nothing was changed.',
   'data directory in use': 'Another Soundings service is running on the data directory.',
   'embedded database': 'The embedded database could not be started. The message says why and what to do.',
 } as const;

@@ -35,7 +35,7 @@ export function connect(
     if (ignored.length === 0) return;
     log.warn(
       { settings: ignored },
-      'The connection pooler at DATABASE_URL ignores connection settings. Set them for the role instead (see docs/operators/operations.md)',
+      'The connection pooler at DATABASE_URL ignores connection settings. Set them for the role instead (see docs/operators/postgres.md)',
     );
   });
   const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));

@@ -2,6 +2,8 @@
 import type { LogLevel } from './base/config.ts';
 import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
+import { chainAllEntries } from './accounts/audit-chain/chain.ts';
+import { sendAuditEntries } from './accounts/audit-chain/syslog.ts';
 import { mailAccountNotice } from './accounts/account-notices.ts';
 import type { AccountNotice } from './accounts/noticed-changes.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
@@ -115,6 +117,12 @@ function recurringWork({
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
+  const { auditSyslog } = config;
+  const chainAndSend = async () => {
+    await chainAllEntries(pool);
+    if (auditSyslog)
+      await sendAuditEntries(pool, { server: auditSyslog, sender: new URL(config.publicUrl).hostname }, log);
+  };
   const toCompute = async () => {
     if (await areStatisticsDue(pool)) await onWeeks('statistics');
   };
@@ -124,6 +132,7 @@ function recurringWork({
       cron: '7 7 * * *',
       work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
     },
+    { name: 'chain audit entries', cron: '* * * * *', work: chainAndSend },
     { name: 'end lost runs', cron: '* * * * *', work: () => updateLostRuns(pool) },
     { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
     { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },

@@ -3,6 +3,7 @@ import { channelsOf } from './base/messages/channels.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
+import { serveAudit } from './accounts/audit-chain/audit.routes.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
@@ -31,6 +32,7 @@ import { serveBreakdowns } from './console/groups/breakdowns.routes.ts';
 import { serveFiles } from './console/runs/files.routes.ts';
 import { serveRuns } from './console/runs/runs.routes.ts';
 import { serveSession } from './console/session/session.routes.ts';
+import { serveInstallation } from './console/core/installation.routes.ts';
 import { serveSystem } from './console/core/system.routes.ts';
 import type { Pool } from './db/db.ts';
 import { isMigrated } from './db/migrate.ts';
@@ -41,9 +43,9 @@ import { serveDocuments } from './http/pages.ts';
 import { createServer, type Server, type ServerOptions } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
+import { operatingFacts } from './operating/facts.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
-import { selectDue } from './rounds/messages/message-counts.sql.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
@@ -51,7 +53,6 @@ import type { SimulateBreakdown } from './results/segments/simulation-thread.ts'
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { countWaiting } from './files/store.sql.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
 import type { Connections } from './app.connections.ts';
 
@@ -99,15 +100,13 @@ export function serveInterfaces(
   serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
   serveStorage(server, pool);
+  serveAudit(server, pool);
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveEntry(server, { pool: answers, keys, channels: channelsOf(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
-    waiting: async () => {
-      const due = await selectDue(await pool, channelsOf(config), now());
-      return { files: await countWaiting(await pool), messages: due.mail, 'text messages': due.sms };
-    },
+    facts: async () => operatingFacts(await pool, { config, keys: await keys, now: now() }),
     deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);
@@ -126,7 +125,8 @@ type ConsoleDependencies = {
   simulateBreakdown: SimulateBreakdown;
   words: Words;
   now: () => number;
-  deadJobs: (accountId: number) => Promise<number>;
+  /** Without an account: of all accounts. */
+  deadJobs: (accountId?: number) => Promise<number>;
 };
 
 /** Registers the routes of the console. */
@@ -156,6 +156,7 @@ export function serveConsole(
   serveSmsSettings(console, { pool, publicUrl: config.publicUrl, sms: config.sms, channels });
   serveSession(console, { pool, secrets, now, log, canMail });
   serveSystem(console, { pool, keys, now, deadJobs, channels, forgottenProxy: server.forgottenProxy });
+  serveInstallation(console, { pool, keys, config, now, deadJobs: () => deadJobs() });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });

@@ -5,11 +5,12 @@ import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
+import { deleteOldBackups, migrateWithBackup } from './backup/before-migration.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
-import { migrate } from './db/migrate.ts';
+import { tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
@@ -38,6 +39,8 @@ export type App = {
   address: string;
   /** Resolves when requests can be served. Rejects if the start failed. */
   started: Promise<void>;
+  /** Resolves with the reason when a newer version has migrated the database so that this one can't use it any more: stop then. */
+  superseded: Promise<Fault>;
   /**
    * Reports not ready, and serves requests for another `drainSeconds`. Then refuses new requests, and waits up to `seconds` for
    * running ones.
@@ -58,7 +61,8 @@ export async function startApp(
 ): Promise<App> {
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
-  let keyTimer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
+  const superseded = Promise.withResolvers<Fault>();
   let isStarted = false;
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
@@ -69,13 +73,7 @@ export async function startApp(
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveInterfaces(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const approve = openApprover(moduleAt('files.thread'), databaseUrl);
-  const createReports = openReports(moduleAt('reports.thread'), databaseUrl);
-  const drivers = openDrivers(moduleAt('drivers.thread'));
-  const simulateBreakdown = openSimulations(moduleAt('segments.thread'));
-  const words = openWords(moduleAt('words.thread'));
-  const ask = askOn(config, databaseUrl, log, now);
-  const computing = { approve, ask, createReports, drivers, simulateBreakdown, words };
+  const computing = computingOf(config, databaseUrl, log, now);
   serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
@@ -84,10 +82,10 @@ export async function startApp(
 
   async function start(): Promise<void> {
     await reached;
-    const applied = await migrate(await pool, migrationSteps(await keys));
-    if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    await update(await pool, await keys, config.backupDir, log);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
-    keyTimer = keepKeysMoving(await keys, log);
+    timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
+    if (config.backupDir !== undefined) timers.push(keepNoOldBackups(config.backupDir, log));
     const url = await databaseUrl;
     const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
@@ -104,11 +102,12 @@ export async function startApp(
   return {
     address,
     started,
+    superseded: superseded.promise,
     async stop(seconds, drainSeconds = 0) {
       server.leave();
       isStopping = true;
       if (isStarted) await sleep(drainSeconds * 1000);
-      clearInterval(keyTimer);
+      for (const timer of timers) clearInterval(timer);
       const deadline = Date.now() + seconds * 1000;
       const secondsLeft = () => Math.max(0, (deadline - Date.now()) / 1000);
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
@@ -118,6 +117,24 @@ export async function startApp(
       await disconnect(connections, secondsLeft());
     },
   };
+}
+
+/** Opens what computes for the console in threads and child processes. */
+function computingOf(config: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number) {
+  return {
+    approve: openApprover(moduleAt('files.thread'), databaseUrl),
+    ask: askOn(config, databaseUrl, log, now),
+    createReports: openReports(moduleAt('reports.thread'), databaseUrl),
+    drivers: openDrivers(moduleAt('drivers.thread')),
+    simulateBreakdown: openSimulations(moduleAt('segments.thread')),
+    words: openWords(moduleAt('words.thread')),
+  };
+}
+
+/** Applies the missing migrations, after a backup in `folder` if the database has data. */
+async function update(pool: Pool, keys: AnswerKeys, folder: string | undefined, log: Log): Promise<void> {
+  const { applied, backup } = await migrateWithBackup(pool, migrationSteps(keys), folder);
+  if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
 }
 
 /** Opens what sends messages over each channel that is configured. */
@@ -157,6 +174,32 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
       );
     });
   }, keyIntervalMs).unref();
+}
+
+/**
+ * Deletes old backups before updates now and each day. They are on this machine, and a recurring job would run on any one of several.
+ */
+function keepNoOldBackups(folder: string, log: Log): NodeJS.Timeout {
+  const work = () => {
+    deleteOldBackups(folder).catch((error: unknown) => {
+      log.warn({ cause: (error as Error).message }, 'Old backups could not be deleted. It will be retried');
+    });
+  };
+  work();
+  return setInterval(work, 86_400_000).unref();
+}
+
+/** How often a process checks whether a newer version has migrated the database, in ms. */
+const schemaIntervalMs = 5_000;
+
+/** Reports a migration of a newer version with which this one can't run. Its requests and jobs would damage data. */
+function watchSchema(pool: Pool, report: (fault: Fault) => void): NodeJS.Timeout {
+  return setInterval(() => {
+    tooNew(pool).then(
+      (fault) => fault && report(fault),
+      () => {}, // no connection: requests and jobs report this
+    );
+  }, schemaIntervalMs).unref();
 }
 
 /** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */

@@ -42,18 +42,25 @@ async function serve(config: Config, log: Log): Promise<void> {
   try {
     const isDevelopment = process.argv.includes('--dev');
     const app = await startApp({ ...config, isDevelopment, connections }, url, log);
+    const stop = (drainSeconds: number, status: number) => {
+      stopping ??= app.stop(config.shutdownSeconds, drainSeconds).then(closeDatabase);
+      stopping.then(() => {
+        log.info('Stopped');
+        process.exit(status);
+      }, fail);
+    };
     onSignal((drains) => {
       const drainSeconds = drains ? config.drainSeconds : 0;
       log.info(
         { drainSeconds },
         'Stopping: no longer ready. Refusing new connections after drainSeconds, then finishing requests',
       );
-      stopping = app.stop(config.shutdownSeconds, drainSeconds).then(closeDatabase);
-      stopping.then(() => {
-        log.info('Stopped');
-        process.exit(0);
-      }, fail);
+      stop(drainSeconds, 0);
     });
+    app.superseded.then(({ message }) => {
+      log.fatal(message);
+      stop(0, 1);
+    }, fail);
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
     if (process.argv.includes('--demo')) await showDemo(await url, config, log);

@@ -124,7 +124,7 @@ test(
   { timeout: 60_000 + restarts * 20_000 },
   async (context) => {
     if (restarts === 0)
-      context.skip('SKIPPED: it takes minutes; ROLLING_RESTARTS says how many there are (.ci/run: 10)');
+      context.skip('SKIPPED: it takes minutes; ROLLING_RESTARTS says how many there are (.ci/run: 30)');
     needs(context, 'haproxy', 'haproxy');
     const database = await openTestDatabase();
     onTestFinished(() => database.close());

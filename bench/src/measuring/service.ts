@@ -1,5 +1,5 @@
 // Starts the real service as a separate process, with its own embedded database in a temporary directory. Both processes and the
-// directory are removed however the benchmark ends, except by SIGKILL.
+// directory are removed however the benchmark ends, except by SIGKILL. A directory that was named by --keep stays.
 import { createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
@@ -27,8 +27,10 @@ export type ReceivedResponse = { status: number; body: Buffer };
 
 export type Service = {
   address: string;
-  /** A directory that is removed with the service. */
+  /** A directory that is removed with the service, unless it is `kept`. */
   dataDir: string;
+  /** Whether the directory stays, so that the next run of the benchmark can use its data. */
+  kept: boolean;
   databaseUrl: string;
   /** The benchmark's own connections to the same database. */
   pool: Pool;
@@ -49,6 +51,8 @@ export type Service = {
   another(settings?: Record<string, string>): Promise<ServiceProcess>;
   /** Runs the soundings command while the service runs. */
   command(...args: string[]): Promise<Exited>;
+  /** The same with other settings. */
+  commandWith(settings: Record<string, string>, ...args: string[]): Promise<Exited>;
   /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
@@ -82,8 +86,10 @@ export type Memory = {
   watch(): () => { own: number; database: number } | undefined;
 };
 
-export async function startService(): Promise<Service> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'soundings-bench-'));
+/** `keptDir`: a directory that stays, with its database. Undefined: a temporary one. */
+export async function startService(keptDir?: string): Promise<Service> {
+  const dataDir = keptDir ?? (await mkdtemp(join(tmpdir(), 'soundings-bench-')));
+  const kept = keptDir !== undefined;
   const environment = {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
@@ -94,7 +100,7 @@ export async function startService(): Promise<Service> {
   };
   const { address, child } = await startProcess(environment);
   const closing: (() => Promise<unknown>)[] = [
-    async () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
+    async () => kept || rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
     async () => endDatabase(dataDir),
     async () => endService(child),
   ];
@@ -113,6 +119,7 @@ export async function startService(): Promise<Service> {
     return {
       address,
       dataDir,
+      kept,
       databaseUrl: embedded.url,
       pool,
       keys: new AnswerKeys(pool, { place: 'file', directory: join(dataDir, 'keys') }),
@@ -132,6 +139,7 @@ export async function startService(): Promise<Service> {
           beside,
         ),
       command: (...args) => runCommand(environment, postmaster, args),
+      commandWith: (settings, ...args) => runCommand({ ...environment, ...settings }, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),
       stop,

@@ -5,6 +5,7 @@ import { raiseVersion } from '@soundings/server/src/accounts/accounts.sql.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attribute, type Company, makeCompany } from '../company.ts';
 import { writeHistory } from '../history.ts';
@@ -37,8 +38,32 @@ export type Filled = {
   breakdownId: number;
 };
 
+/** What is kept of a filled account. `manager`: the external id of the manager. */
+type Kept = Omit<Filled, 'administrator'>;
+
+/** Returns an account that is filled as planned, with new sessions. In a directory that stays, fills it only if it isn't yet. */
+export async function openResults(service: Service, plan: ResultsPlan, say: Say): Promise<Filled> {
+  const { pool } = service;
+  const path = join(service.dataDir, 'filled.json');
+  const isFilled = service.kept && existsSync(path);
+  const kept = isFilled
+    ? (JSON.parse(readFileSync(path, 'utf8')) as Kept)
+    : await fillResults(service, plan, say);
+  if (service.kept) writeFileSync(path, JSON.stringify(kept));
+  // The administrator in the push has to be confirmed first, so this is the account's first one.
+  const session = async (externalId: string | undefined) => {
+    const [row] = await pool<{ userId: number }[]>`
+      select user_id as "userId" from users
+      where  account_id = ${kept.accountId} and not role_pending
+      and    ${externalId === undefined ? pool`role = 'Administrator'` : pool`external_id = ${externalId}`}`;
+    const person = { accountId: kept.accountId, userId: row?.userId as number };
+    return beginSession(pool, person, { address: '127.0.0.1', agent: 'bench' });
+  };
+  return { ...kept, administrator: await session(undefined), manager: await session(kept.manager) };
+}
+
 /** Fills an account with a year of results, segments and focuses. */
-export async function fillResults(service: Service, plan: ResultsPlan, say: Say): Promise<Filled> {
+async function fillResults(service: Service, plan: ResultsPlan, say: Say): Promise<Kept> {
   const { pool } = service;
   const company = makeCompany({ ...plan, oneTop: true });
   const largest = largestBelowTop(company);
@@ -78,20 +103,10 @@ export async function fillResults(service: Service, plan: ResultsPlan, say: Say)
   const named = (name: string) => groups.find(({ externalId }) => externalId === name)?.id as number;
   const [question] = await pool<{ id: number }[]>`
     select min(question_id) as id from results where account_id = ${id} and week = ${last}`;
-  // The administrator in the push has to be confirmed first, so this is the account's first one.
-  const session = async (externalId: string | undefined) => {
-    const [row] = await pool<{ userId: number }[]>`
-      select user_id as "userId" from users
-      where  account_id = ${id} and not role_pending
-      and    ${externalId === undefined ? pool`role = 'Administrator'` : pool`external_id = ${externalId}`}`;
-    const person = { accountId: id, userId: row?.userId as number };
-    return beginSession(pool, person, { address: '127.0.0.1', agent: 'bench' });
-  };
   const top = groups.find(({ parentId }) => parentId === null)?.id as number;
   return {
     accountId: id,
-    administrator: await session(undefined),
-    manager: await session(manager.externalId),
+    manager: manager.externalId,
     top,
     below: named(largest),
     six: [...groups]

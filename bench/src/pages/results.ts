@@ -12,7 +12,7 @@ import { loadavg } from 'node:os';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { median, ratioText, type BenchRow, time, timed } from '../measuring/measure.ts';
 import type { Plans, Say, Sized } from '../measuring/plans.ts';
-import { type Filled, fillResults, type ResultsPlan } from './account.ts';
+import { type Filled, openResults, type ResultsPlan } from './account.ts';
 
 /**
  * The sizes of a run. The first `warmUps` loads of each page fill the browser's cache and are not counted. `every`: 4: only every fourth
@@ -49,6 +49,8 @@ export const resultsPlans: Plans<Plan> = {
 };
 
 const target = 1000;
+/** The page of the floor. */
+const plain = '/docs';
 
 /** A page and selectors that match when its figures are shown. */
 type Shown = [what: string, path: string, ...ready: string[]];
@@ -93,7 +95,7 @@ const wholePagesOf = ({ six, questionId, breakdownId }: Filled): Shown[] => [
 export const benchResults: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
-    const filled = await fillResults(service, plan, say);
+    const filled = await openResults(service, plan, say);
     return { rows: await measureResults(service.address, filled, plan, say), postgres: service.postgres };
   } finally {
     await service.stop();
@@ -119,7 +121,7 @@ export async function measureResults(
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
       await context.addCookies([{ name: 'soundings', value: cookie, url: address }]);
       const visitor = { who, context, address, cookie, plan };
-      const floor = median((await timesOf(visitor, '/docs', ['main h1'])).times);
+      const floor = median((await timesOf(visitor, plain, ['main h1'])).times);
       for (const page of pages.filter((_, i) => i % plan.every === 0))
         rows.push(await measurePage(visitor, page, floor, say));
       await context.close();
@@ -163,7 +165,10 @@ async function measurePage(
   };
 }
 
-/** Loads a page repeatedly until all selectors match and no response is missing. Returns the times and what was requested. */
+/**
+ * Loads a page repeatedly until all selectors match and no response is missing. Each load begins in a tab that shows a plain page of the
+ * service: a new tab would start several processes of the browser at the same time. Returns the times and what was requested.
+ */
 async function timesOf(
   { context, address, plan }: Visitor,
   path: string,
@@ -171,17 +176,18 @@ async function timesOf(
 ): Promise<{ times: number[]; requests: Set<string> }> {
   const times: number[] = [];
   const requests = new Set<string>();
+  const waiting = new Set<string>();
+  const page = await context.newPage();
+  page.on('request', (request) => {
+    if (!request.url().includes('/api/') || request.method() !== 'GET') return;
+    requests.add(request.url());
+    waiting.add(request.url());
+  });
+  const ended = (request: Request) => waiting.delete(request.url());
+  page.on('requestfinished', ended);
+  page.on('requestfailed', ended);
   for (let i = 0; i < plan.warmUps + plan.rounds; i++) {
-    const page = await context.newPage();
-    const waiting = new Set<string>();
-    page.on('request', (request) => {
-      if (!request.url().includes('/api/') || request.method() !== 'GET') return;
-      requests.add(request.url());
-      waiting.add(request.url());
-    });
-    const ended = (request: Request) => waiting.delete(request.url());
-    page.on('requestfinished', ended);
-    page.on('requestfailed', ended);
+    await page.goto(address + plain, { waitUntil: 'networkidle' });
     const start = performance.now();
     await page.goto(address + path, { waitUntil: 'commit' });
     await areShown(page, path, ready);
@@ -190,8 +196,8 @@ async function timesOf(
       if (performance.now() > until) throw new Error(`${path}: no response to ${[...waiting].join(', ')}`);
     }
     if (i >= plan.warmUps) times.push(performance.now() - start);
-    await page.close();
   }
+  await page.close();
   return { times, requests };
 }
 

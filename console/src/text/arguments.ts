@@ -30,6 +30,11 @@ export type Arguments = {
     'audit.counted.deleted': { count: number };
     'access.most': { created: string; updated: string; deleted: string };
     'access.removeLast': { range: string };
+    'system.databaseText': { version: string; size: string };
+    'system.diskText': { free: string; total: string };
+    'system.since': { since: string };
+    'system.count': { count: string; since: string };
+    'system.failedText': { count: number };
   };
   asking: {
     'asking.librarySize': { count: number };
@@ -66,11 +71,13 @@ export type Arguments = {
     'asking.people': { count: number };
     'asking.withoutCount': { count: number };
     'asking.askedPeople': { count: number };
+    'asking.waitsFor': { count: number; minimum: number };
     'asking.often': { often: string; weekday: string; hour: string };
     'asking.everyWeeks': { count: number };
     'asking.lateSince': { day: string };
     'asking.questions': { count: number };
     'asking.cell.opened': { questions: string; people: string };
+    'asking.cell.dueWhenEnough': { questions: string; minimum: number; count: number };
     'asking.cell.due': { questions: string; people: string };
     'asking.onDay': { day: string; hour: string };
     'asking.fromKpis': { kpis: string };

@@ -184,7 +184,7 @@ export const accessOperations = {
     body: Type.Object(
       {
         name: Type.String({ minLength: 1, maxLength: maxNameLength }),
-        scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 3 }),
+        scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: scopes.length }),
         expires: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
         numbers: Type.Optional(Type.Enum([...numberForms])),
       },

@@ -172,6 +172,12 @@ export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version 
  */
 export type Audience = { people: number; reachable: number };
 
+/**
+ * That a schedule which chooses people by a date asks no one yet. `people`: how many are due and wait. `minimum`: how many of a group that
+ * is asked have to be due.
+ */
+export type WaitingByDate = { people: number; minimum: number };
+
 /** Why a week was missed. `other`: it was missed in an earlier version that stored the reason as a text. */
 export type MissedReason =
   | 'late'
@@ -213,6 +219,8 @@ export type ScheduleView = ScheduleBody & {
   isLate: boolean;
   /** The schedule's last week and its outcome, and the reason if the week was missed. */
   last: { name: string; outcome: 'opened' | 'missed'; reason: MissedReason | null; people: number } | null;
+  /** Set if too few people would be due on its next day, by the dates that people have now. */
+  waits: WaitingByDate | null;
   cells: CalendarCell[];
 };
 
@@ -322,7 +330,9 @@ export type Rounds = {
     id: number;
     schedule: string;
     questions: number;
+    /** How many people it asks, by the dates that people have now if it chooses them by a date. */
     people: number;
+    waits: WaitingByDate | null;
   })[];
   /** Addresses the mail server last rejected, and why. This reveals nothing about who has answered. */
   refusals: { userId: number; name: string; address: string; reason: string }[];

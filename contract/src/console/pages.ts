@@ -27,5 +27,6 @@ export const consolePages = [
   '/access',
   '/settings',
   '/audit',
+  '/system',
   '/privacy',
 ] as const;

@@ -50,6 +50,7 @@ describe('the defaults', () => {
     dataDir: './data',
     answerKeys: { place: 'file', directory: 'data/keys' },
     databaseUrl: undefined,
+    backupDir: 'data/backups',
     tls: undefined,
     trustProxy: [],
     httpsOnly: false,
@@ -65,6 +66,7 @@ describe('the defaults', () => {
     dkim: undefined,
     bounces: undefined,
     sms: undefined,
+    auditSyslog: undefined,
     metricsToken: undefined,
     logLevel: 'info',
     drainSeconds: 5,
@@ -280,6 +282,7 @@ describe('NAME_FILE', () => {
       PORT: '1',
       DATA_DIR: '/d',
       ANSWER_KEYS: 'database',
+      BACKUP_DIR: '/backups',
       DATABASE_URL: 'postgres://x/y',
       TRUST_PROXY: '::1',
       ALLOW_PLAIN_HTTP: '1',
@@ -305,6 +308,7 @@ describe('NAME_FILE', () => {
       SMS_REQUEST: '{"form": {"text": "{text}"}}',
       SMS_SIGNING_SECRET: `whsec_${'A'.repeat(32)}`,
       SMS_IDEMPOTENT: '1',
+      AUDIT_SYSLOG: 'tls://logs.example.com',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
       DRAIN_SECONDS: '8',
@@ -556,6 +560,23 @@ describe('MAIL_FROM', () => {
       expect(mailFrom({ PUBLIC_URL: url })).toBe('Soundings <soundings@localhost>');
     }
   });
+});
+
+describe('AUDIT_SYSLOG', () => {
+  test('is an address with TLS; its certificates are read from a file', () => {
+    const server = (env: Environment) => readConfig(env).auditSyslog;
+    expect(server({})).toBeUndefined();
+    const address = { AUDIT_SYSLOG: 'tls://logs.example.com' };
+    expect(server(address)).toEqual({ host: 'logs.example.com', port: 6514, ca: undefined });
+    expect(server({ ...address, AUDIT_SYSLOG_CA_FILE: file('certificates') })?.ca).toBe('certificates');
+  });
+
+  test.each<[Environment, RegExp]>([
+    [{ AUDIT_SYSLOG: 'logs.example.com:6514' }, /^AUDIT_SYSLOG must be an address such as tls:/],
+    [{ AUDIT_SYSLOG: 'tcp://logs.example.com:514' }, /^AUDIT_SYSLOG must be an address such as tls:/],
+    [{ AUDIT_SYSLOG_CA_FILE: 'server/src/main.ts' }, /AUDIT_SYSLOG is missing/],
+    [{ AUDIT_SYSLOG: 'tls://logs', AUDIT_SYSLOG_CA_FILE: '/none' }, /cannot read the file \/none/],
+  ])('%j is refused', (env, expected) => expect(faultsOf(env)).toEqual([expect.stringMatching(expected)]));
 });
 
 describe('the table of settings', () => {

@@ -3,9 +3,10 @@ import { isEmail } from '@soundings/contract/formats.ts';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAddressRange, isTooWide } from './network.ts';
+import { isAddressRange, isOrigin, isSite, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { type Setting, settings } from './settings.ts';
+import { type SyslogServer, syslogAddressOf } from './messages/syslog.ts';
 import {
   type DkimSigning,
   dkimKeyOf,
@@ -37,6 +38,8 @@ export type Config = {
   /** Where the keys of open weeks are stored (sealing/epoch-chain.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
+  /** Where a backup is stored before the database is updated; undefined: none is created. */
+  backupDir: string | undefined;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
   /** Plain HTTP is accepted only from this machine and from the trusted proxies, which serve HTTPS to people. */
@@ -56,6 +59,8 @@ export type Config = {
   bounces: { address: string; folder: ImapFolder } | undefined;
   /** The gateway for text messages; undefined: none are sent. */
   sms: SmsGateway | undefined;
+  /** The syslog server that gets the audit log; undefined: none. */
+  auditSyslog: SyslogServer | undefined;
   metricsToken: string | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
@@ -65,15 +70,34 @@ export type Config = {
 type Environment = Record<string, string | undefined>;
 
 /**
+ * The settings, what is wrong with them, and warnings. Invalid settings have their default in `config`. `secrets`: the values of secret
+ * settings, which must not be printed.
+ */
+export type ReadSettings = {
+  config: Config;
+  isPublicUrlSet: boolean;
+  secrets: string[];
+  faults: string[];
+  warnings: string[];
+};
+
+/**
  * Reads the settings. Each can also be given as NAME_FILE, the path of a file that contains the value (except settings that
  * name a file anyway). Throws one Fault that lists every invalid setting.
  */
 export function readConfig(env: Environment): Config {
+  const { config, faults } = readSettings(env);
+  if (faults.length === 0) return config;
+  throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
+}
+
+/** Reads the settings, and reports what is invalid instead of throwing. For `soundings doctor`: the service never runs with them. */
+export function readSettings(env: Environment): ReadSettings {
   const faults: string[] = [];
   const renamed = withNewNames(env, faults);
   const value = Object.fromEntries(
     settings.map((setting) => [setting.name, readSetting(setting, renamed, faults)]),
-  ) as Record<(typeof settings)[number]['name'], string>;
+  ) as Values;
   const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
   const trustProxy = listOf(value.TRUST_PROXY);
   if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
@@ -86,9 +110,31 @@ export function readConfig(env: Environment): Config {
   const sms = smsGatewayOf(value, faults);
   if (sms && !isLoopback(sms.url.hostname) && value.PUBLIC_URL === '')
     faults.push(linksNeedUrl('SMS_PROVIDER', 'text messages'));
-  if (faults.length > 0) {
-    throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
-  }
+  const auditSyslog = auditSyslogIn(value, faults);
+  return {
+    config: configOf(faults.length > 0 ? withDefaults(value) : value, { tls, trustProxy, sms, auditSyslog }),
+    isPublicUrlSet: value.PUBLIC_URL !== '',
+    secrets: settings.flatMap((one) => ('secret' in one && value[one.name] ? [value[one.name]] : [])),
+    faults,
+    warnings: settingWarnings(env),
+  };
+}
+
+type Values = Record<(typeof settings)[number]['name'], string>;
+
+/** Returns the settings with the default in place of each invalid one. */
+const withDefaults = (value: Values): Values =>
+  Object.fromEntries(
+    settings.map(({ name, kind, fallback }) => {
+      const isValid = value[name] === fallback || expectedUnless(kind, value[name]) === undefined;
+      return [name, isValid ? value[name] : fallback];
+    }),
+  ) as Values;
+
+function configOf(
+  value: Values,
+  { tls, trustProxy, sms, auditSyslog }: Pick<Config, 'tls' | 'trustProxy' | 'sms' | 'auditSyslog'>,
+): Config {
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
   const publicUrl = (value.PUBLIC_URL || listensAt).replace(/\/+$/, '');
@@ -102,6 +148,7 @@ export function readConfig(env: Environment): Config {
       directory: join(value.DATA_DIR, 'keys'),
     },
     databaseUrl: value.DATABASE_URL || undefined,
+    backupDir: value.BACKUP_DIR === 'off' ? undefined : value.BACKUP_DIR || join(value.DATA_DIR, 'backups'),
     tls,
     trustProxy,
     httpsOnly:
@@ -121,6 +168,7 @@ export function readConfig(env: Environment): Config {
     dkim: dkimIn(value, mailFrom),
     bounces: bouncesIn(value),
     sms,
+    auditSyslog,
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
@@ -264,18 +312,21 @@ function expectedUnless(kind: Setting['kind'], value: string): string | undefine
       return smsUrlOf(value)
         ? undefined
         : 'an address such as https://sms.example.com/messages, without user and password';
-    case 'smsRequest': {
-      const read = smsRequestOf(value);
-      return typeof read === 'string' ? read : undefined;
-    }
+    case 'smsRequest':
+      return textOf(smsRequestOf(value));
     case 'smsLogin':
       return /^[\x20-\x7e]{1,1000}$/.test(value) ? undefined : 'a text of ASCII characters';
     case 'smsSecret':
       return signingKeyOf(value) ? undefined : 'whsec_ followed by 24 to 64 bytes in base64';
+    case 'syslog':
+      return syslogAddressOf(value) ? undefined : 'an address such as tls://logs.example.com:6514';
     case 'text':
       return undefined;
   }
 }
+
+/** Returns a value if it is a text. */
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 function expectedProxies(ranges: string[]): string | undefined {
   if (!ranges.every(isAddressRange))
@@ -291,10 +342,9 @@ function readTls(certFile: string, keyFile: string, faults: string[]): Config['t
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together, but one is missing.');
     return undefined;
   }
-  return {
-    cert: readFile('TLS_CERT_FILE', certFile, faults),
-    key: readFile('TLS_KEY_FILE', keyFile, faults),
-  };
+  const cert = readFile('TLS_CERT_FILE', certFile, faults);
+  const key = readFile('TLS_KEY_FILE', keyFile, faults);
+  return cert === '' || key === '' ? undefined : { cert, key };
 }
 
 function readFile(setting: string, file: string, faults: string[]): string {
@@ -320,22 +370,19 @@ function bouncesIn(value: { BOUNCE_ADDRESS: string; IMAP_URL: string }): Config[
   return folder && { address: value.BOUNCE_ADDRESS, folder };
 }
 
+function auditSyslogIn(
+  value: { AUDIT_SYSLOG: string; AUDIT_SYSLOG_CA_FILE: string },
+  faults: string[],
+): SyslogServer | undefined {
+  const [address, file] = [syslogAddressOf(value.AUDIT_SYSLOG), value.AUDIT_SYSLOG_CA_FILE];
+  if (file === '') return address && { ...address, ca: undefined };
+  if (value.AUDIT_SYSLOG === '')
+    faults.push('AUDIT_SYSLOG_CA_FILE is set, but AUDIT_SYSLOG is missing. Set it, or remove the file.');
+  const ca = readFile('AUDIT_SYSLOG_CA_FILE', file, faults);
+  return address && { ...address, ca };
+}
+
 const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);
-
-/** Returns whether a text is a web address without user, password, query and fragment, so that paths can be appended. */
-function isSite(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === '')
-  );
-}
-
-/** Returns whether a text is an origin exactly as browsers write it in the Origin header, because the two are compared. */
-function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-}
 
 /** Returns the host for the sender of emails: that of PUBLIC_URL, unless it is an IP address. */
 function mailHostOf(publicUrl: string): string {

@@ -83,3 +83,18 @@ export const isNear = within(
     ' ',
   ),
 );
+
+/** Returns whether a text is a web address without user, password, query and fragment, so that paths can be appended. */
+export function isSite(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '')
+  );
+}
+
+/** Returns whether a text is an origin exactly as browsers write it in the Origin header, because the two are compared. */
+export function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

@@ -26,7 +26,8 @@ export type Setting = {
     | 'smsUrl'
     | 'smsRequest'
     | 'smsLogin'
-    | 'smsSecret';
+    | 'smsSecret'
+    | 'syslog';
   fallback: string;
   secret?: true;
   sentence: string;
@@ -55,6 +56,13 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence: 'The address of a PostgreSQL server (15 or newer) to use instead of the embedded one.',
+  },
+  {
+    name: 'BACKUP_DIR',
+    kind: 'text',
+    fallback: '',
+    sentence:
+      'Where the service stores a [backup](backup.md) before it updates the database to a new version. `off`: it creates none. Default: the folder `backups` in DATA_DIR.',
   },
   {
     name: 'TLS_CERT_FILE',
@@ -230,6 +238,20 @@ export const settings = [
     fallback: '0',
     sentence:
       'Set to 1 if the gateway ignores a request whose key it has received before. Then a request is repeated if the connection is lost before the response. Otherwise the delivery status is unknown, and the message is not sent again.',
+  },
+  {
+    name: 'AUDIT_SYSLOG',
+    kind: 'syslog',
+    fallback: '',
+    sentence:
+      'A syslog server that gets the audit log of all accounts (RFC 5424 over TLS), such as `tls://logs.example.com:6514`. See [monitoring.md](monitoring.md#the-audit-log-over-syslog). Default: the audit log is not sent.',
+  },
+  {
+    name: 'AUDIT_SYSLOG_CA_FILE',
+    kind: 'text',
+    fallback: '',
+    sentence:
+      'The certificates (PEM) that the certificate of the syslog server is checked against. Default: the certificate authorities that Node knows.',
   },
   {
     name: 'METRICS_TOKEN',

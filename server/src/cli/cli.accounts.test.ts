@@ -338,7 +338,7 @@ describe('token create, list and revoke', () => {
     const { status, err } = await soundings(create(id));
     expect([status, err]).toEqual([
       2,
-      expect.stringContaining('--scope is required: data, organization or files'),
+      expect.stringContaining('--scope is required: data, organization, files or audit'),
     ]);
     expect(await list(id)).toEqual([]);
   });

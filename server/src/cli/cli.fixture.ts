@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { readConfig } from '../base/config.ts';
+import { readConfig, readSettings } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
@@ -65,9 +65,12 @@ export async function runHere(args: string[], env: Record<string, string>, input
   let [out, err] = ['', ''];
   const status = await runCommand(args, {
     config: () => readConfig(env),
+    settings: () => readSettings(env),
     input: () => input,
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
+    isTerminal: false,
+    write: async (bytes) => void (out += bytes.toString('latin1')),
     serve: async (own, keys, now) => {
       const { startAnswering } = await import('../app.ts');
       return startAnswering({ pool: own, keys, now }, openLog('warn', 2));

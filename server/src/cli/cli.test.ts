@@ -168,3 +168,34 @@ async function olderNode(): Promise<string | undefined> {
   }
   return undefined;
 }
+
+describe('audit verify', () => {
+  type Verified = { accountId: number; last: { position: number; hash: string }; fault?: string };
+
+  test('reports intact logs with their last entry, and exits with 1 after a change', async () => {
+    const id = await newAccount();
+    await json(['account', 'set', '--account', id, '--threshold', '8']);
+    const one = ['audit', 'verify', '--account', id];
+    const [intact] = await json<Verified[]>(one);
+    const { position, hash } = intact!.last;
+    expect(position).toBeGreaterThan(0);
+    expect((await soundings(['audit', 'verify'])).out).toContain(`Last: ${position}:${hash}\n`);
+    expect((await soundings([...one, '--last', `${position}:${hash}`])).status).toBe(0);
+
+    const other = await soundings([...one, '--last', `${position}:${'0'.repeat(64)}`]);
+    expect([other.status, other.out]).toEqual([1, expect.stringContaining('another hash')]);
+    await pool.begin(async (tx) => {
+      await tx`alter table audit_entries disable trigger user`;
+      await tx`update audit_entries set details = '{}' where account_id = ${id} and position = ${position}`;
+      await tx`alter table audit_entries enable trigger user`;
+    });
+    const changed = await soundings(one);
+    expect([changed.status, changed.out]).toEqual([1, expect.stringContaining(`Position ${position} (`)]);
+  });
+
+  test('refuses an unknown account, and --last that is not what it prints', async () => {
+    expect(await refused(['audit', 'verify', '--account', '999999'])).toContain('999999');
+    expect(await refused(['audit', 'verify', '--last', `1:${'0'.repeat(64)}`], 2)).toContain('--account');
+    expect(await refused(['audit', 'verify', '--account', '1', '--last', 'x'], 2)).toContain('--last must');
+  });
+});

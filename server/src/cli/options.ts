@@ -14,6 +14,10 @@ export type Command = {
   readsSecret?: true;
   /** False if the command changes nothing, or the code it calls writes to the audit log. */
   isLogged?: false;
+  /** False if the command works with a database of any version, and must not update it. */
+  migratesFirst?: false;
+  /** Whether the text goes to standard error, because the command writes something else to standard output. */
+  textToErrors?: (values: OptionValues) => boolean;
   /** Opens a connection pool if two connections are not enough. */
   connect?: (databaseUrl: string) => Promise<Pool>;
   format: (result: never) => string | Promise<string>;
@@ -22,7 +26,13 @@ export type Command = {
 } & (
   | {
       /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
-      run: (pool: Pool, values: OptionValues, keys: AnswerKeys, input: () => string) => Promise<unknown>;
+      run: (
+        pool: Pool,
+        values: OptionValues,
+        keys: AnswerKeys,
+        input: () => string,
+        databaseUrl: string,
+      ) => Promise<unknown>;
       runAlone?: never;
     }
   | {

@@ -16,7 +16,7 @@ import {
   whereOf,
 } from '@soundings/contract/console/privacy-sentences.ts';
 import en from '@soundings/contract/text/en/privacy.json' with { type: 'json' };
-import { copyText } from './keys.ts';
+import { copyText } from './operating/keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
 import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';

@@ -1,18 +1,20 @@
 // Runs one soundings command, with or without a running service. Each area of commands has a file. ../command.ts is the program.
 import { audit } from '../accounts/audit.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
-import type { Config } from '../base/config.ts';
+import type { Config, ReadSettings } from '../base/config.ts';
 import { Fault } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { asFault, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { migrate } from '../db/migrate.ts';
+import { migrateWithBackup } from '../backup/before-migration.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { ServeAnswering } from '../simulation/simulation.ts';
 import { accountCommands } from './accounts.ts';
+import { doctorCommands } from './operating/doctor.ts';
+import { backupCommands } from './operating/backup.ts';
 import { fileCommands } from './files.ts';
 import { historyCommands } from './history.ts';
-import { keyCommands } from './keys.ts';
+import { keyCommands } from './operating/keys.ts';
 import { mailCommands } from './mail.ts';
 import { accountOf, type Command, type OptionValues, readOptions, UsageError } from './options.ts';
 import { peopleCommands } from './people.ts';
@@ -21,6 +23,7 @@ import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
+import { auditCommands } from './operating/audit.ts';
 import { breakdownCommands } from './breakdowns.ts';
 import { simulationCommands } from './simulation.ts';
 import { smsCommands } from './sms.ts';
@@ -32,17 +35,24 @@ type Commands = Record<string, Command>;
 /** What a command gets from the process that runs it. */
 export type Surroundings = {
   config: () => Config;
+  /** The same settings, with what is wrong with them. */
+  settings: () => ReadSettings;
   /** Reads standard input to its end. */
   input: () => string;
   /** Write to standard output and to standard error. */
   print: (output: string) => void;
   printError: (output: string) => void;
+  /** Whether standard error is a terminal. */
+  isTerminal: boolean;
+  /** Writes bytes to standard output. Resolves when it can take more. */
+  write: (bytes: Buffer) => Promise<void>;
   /** Serves the answering page to the people of a simulated week. */
   serve: ServeAnswering;
 };
 
 const commandsWith = (
-  { config, serve }: Surroundings,
+  surroundings: Surroundings,
+  { config, settings, serve } = surroundings,
   canMail = () => config().smtpUrl !== undefined,
 ): Commands => ({
   ...accountCommands(canMail),
@@ -58,16 +68,23 @@ const commandsWith = (
   ...simulationCommands(config, serve),
   ...breakdownCommands,
   ...reportCommands,
+  ...auditCommands,
   ...privacyCommands(config),
+  ...doctorCommands(settings),
   ...mailCommands(config),
   ...smsCommands(config),
   migrate: {
     usage: '\n    Updates the database schema to this version. Every other command does this as well.',
     options: {},
-    run: async (pool, _values, keys) => ({ applied: await migrate(pool, migrationSteps(keys)) }),
-    format: ({ applied }: { applied: string[] }) =>
-      applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
+    migratesFirst: false,
+    run: (pool, _values, keys) => migrateWithBackup(pool, migrationSteps(keys), config().backupDir),
+    format: ({ applied, backup }: Awaited<ReturnType<typeof migrateWithBackup>>) =>
+      [
+        ...(backup === undefined ? [] : [`Backup before the update: ${backup}.`]),
+        applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
+      ].join('\n'),
   },
+  ...backupCommands(surroundings),
 });
 
 function usage(commands: Commands, names = Object.keys(commands)): string {
@@ -77,14 +94,15 @@ function usage(commands: Commands, names = Object.keys(commands)): string {
 }
 
 /** What a command prints, and its exit status. */
-type Output = { text: string; status: 0 | 1 };
+type Output = { text: string; status: 0 | 1; toErrors?: boolean };
 
 /** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage. */
 export async function runCommand(args: string[], surroundings: Surroundings): Promise<number> {
   try {
     const output = await outputOf(args, surroundings);
-    const { text, status } = typeof output === 'string' ? { text: output, status: 0 } : output;
-    surroundings.print(`${text.replace(/\n$/, '')}\n`);
+    const { text, status, toErrors }: Output =
+      typeof output === 'string' ? { text: output, status: 0 } : output;
+    (toErrors ? surroundings.printError : surroundings.print)(`${text.replace(/\n$/, '')}\n`);
     return status;
   } catch (thrown) {
     const error = asFault(thrown);
@@ -118,7 +136,8 @@ async function outputOf(written: string[], surroundings: Surroundings): Promise<
   const { json, ...values } = readOptions(command, rest, usage(commands, [name]));
   const result = await resultOf(name, command, values, surroundings);
   const text = json ? JSON.stringify(result) : await command.format(result as never);
-  return { text, status: command.isFailure?.(result as never) ? 1 : 0 };
+  const toErrors = command.textToErrors?.(values) === true;
+  return { text, status: command.isFailure?.(result as never) ? 1 : 0, toErrors };
 }
 
 async function resultOf(
@@ -128,9 +147,10 @@ async function resultOf(
   { config, input }: Surroundings,
 ): Promise<unknown> {
   if (command.runAlone) return command.runAlone(values);
-  return withDatabase(config(), command, async (pool, keys) => {
-    if (name !== 'migrate') await migrate(pool, migrationSteps(keys));
-    const output = await command.run(pool, values, keys, input);
+  return withDatabase(config(), command, async (pool, keys, databaseUrl) => {
+    if (command.migratesFirst !== false)
+      await migrateWithBackup(pool, migrationSteps(keys), config().backupDir);
+    const output = await command.run(pool, values, keys, input, databaseUrl);
     if (command.isLogged !== false && values['account'] !== undefined) {
       const details = { options: Object.keys(values) }; // without their values, which may be personal data
       await audit(pool, accountOf(values), { origin: 'command' }, 'command run', { subject: name, details });
@@ -142,14 +162,14 @@ async function resultOf(
 async function withDatabase<T>(
   { databaseUrl, dataDir, answerKeys }: Config,
   { connect }: Command,
-  work: (pool: Pool, keys: AnswerKeys) => Promise<T>,
+  work: (pool: Pool, keys: AnswerKeys, databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   const embedded =
     databaseUrl === undefined ? await openEmbedded(dataDir, { role: 'command', log: () => {} }) : undefined;
   const url = databaseUrl ?? (embedded?.url as string);
   const pool = connect ? await connect(url) : openPool(url, 2);
   try {
-    return await work(pool, new AnswerKeys(pool, answerKeys));
+    return await work(pool, new AnswerKeys(pool, answerKeys), url);
   } finally {
     await pool.end({ timeout: 5 });
     await embedded?.stop();

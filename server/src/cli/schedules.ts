@@ -117,7 +117,7 @@ export const scheduleCommands: Record<string, Command> = {
   'schedule history': {
     isLogged: false,
     usage:
-      '--account ID --id S\n    Lists the weeks in which the schedule was due: what it asked, how many people, or why it was missed.',
+      '--account ID --id S\n    Lists the weeks in which the schedule was due: what it asked, how many people, or why it was missed or waited.',
     options: one,
     run: async (pool, values) => {
       const schedule = await scheduleById(pool, accountOf(values), numberOf(values, 'id'));
@@ -125,7 +125,7 @@ export const scheduleCommands: Record<string, Command> = {
       const weeks = await selectScheduleWeeks(pool, schedule.accountId, schedule.id);
       return weeks.map(({ week, outcome, reason, people, questionIds }) => ({
         week: weekName(week),
-        outcome,
+        outcome: reason === 'tooFewDue' ? 'waited' : outcome,
         reason: reason && missedSentence(reason),
         people,
         questions: questionIds.map((id) => keys.get(id) ?? String(id)),

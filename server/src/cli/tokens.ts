@@ -19,7 +19,7 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
   'token create': {
     isLogged: false,
     usage:
-      '--account ID --name N --scope data|organization|files [--scope …] [--expires DATE]\n' +
+      '--account ID --name N --scope data|organization|files|audit [--scope …] [--expires DATE]\n' +
       '                 [--numbers plain|quoted]\n' +
       '    Creates an API token and shows it once. Give it only the scopes it needs. With --numbers quoted, the data interface\n' +
       '    returns numbers as strings, for clients of the original service.',
@@ -76,6 +76,8 @@ export const tokenCommands = (canMail: () => boolean): Record<string, Command> =
 function scopesOf(values: OptionValues): string[] {
   const scopes = values['scope'] as string[] | undefined;
   if (!scopes?.length)
-    throw new UsageError('--scope is required: data, organization or files. Repeat it for each scope.');
+    throw new UsageError(
+      '--scope is required: data, organization, files or audit. Repeat it for each scope.',
+    );
   return scopes;
 }

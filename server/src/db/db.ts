@@ -202,6 +202,29 @@ export async function copyBytes(
   await Promise.race([pipeline(chunks, await statement.writable()), failed.promise]);
 }
 
+/**
+ * Yields what `statement`, a `copy … to stdout`, writes, as fast as it is read. If the reader stops early, the statement is cancelled,
+ * so that the connection can be used again.
+ */
+export async function* copyOut(
+  statement: postgres.PendingQuery<postgres.Row[]>,
+): AsyncGenerator<Buffer, void> {
+  let lost: ((error: unknown) => void) | undefined;
+  onFailure(statement, (error) => lost?.(error));
+  const stream = await statement.readable();
+  lost = (error) => stream.destroy(error as Error);
+  const closed = new Promise<void>((resolve) => void stream.once('close', resolve));
+  try {
+    yield* stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  } finally {
+    if (!stream.readableEnded && !stream.destroyed) {
+      statement.cancel();
+      stream.on('error', () => {}).resume();
+    }
+    await closed;
+  }
+}
+
 export type CopyValue = string | number | boolean | Uint8Array | null;
 
 const chunkLength = 256 * 1024;

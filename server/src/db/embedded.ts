@@ -1,10 +1,12 @@
 // Runs a real PostgreSQL 18 in a data directory. Committed data survives a crash of this process and of the database server. The
 // service and the commands of a data directory share one server. Each takes locks in it, so that the last one can stop it.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
 import { type Options, passwordFile, type Place, prepareCluster } from './embedded-cluster.ts';
-import { failed, sendSignal } from './embedded-programs.ts';
+import { absent, failed, findBinaries, sendSignal } from './embedded-programs.ts';
 import {
   isOfCluster,
   POLL,
@@ -63,6 +65,12 @@ export async function openEmbedded(dataDir: string, options: Options): Promise<E
   }
   let closed: Promise<void> | undefined;
   return { url: urlOf(place, opened.port), stop: () => (closed ??= close()) };
+}
+
+/** Returns whether a data directory has a database. Throws a Fault if there are no programs for one on this platform. */
+export async function hasEmbedded(dataDir: string): Promise<boolean> {
+  await findBinaries();
+  return (await stat(join(dataDir, 'postgres', 'PG_VERSION')).catch(absent)) !== undefined;
 }
 
 function urlOf(place: Place, port: number): string {

@@ -1,21 +1,20 @@
 // Migrations apply once and in order, even if several processes start at the same time, and the tables follow our rules.
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { createEmptyDatabase } from '../testing/upgrades/empty-database.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
 import { freePort } from '../testing/processes/free-port.ts';
-import { databaseAt } from '../testing/postgres.ts';
 import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
 import { isMigrated, migrate, migrations } from './migrate.ts';
@@ -27,14 +26,9 @@ const migrationLock = 5_017_301; // as in migrate.ts
 
 /** Creates an empty database and returns its URL. */
 async function emptyDatabase(): Promise<string> {
-  const name = `empty_${randomUUID().replaceAll('-', '')}`;
-  const admin = openPool(inject('databaseUrl'), 1);
-  await admin.unsafe(`create database ${name}`);
-  onTestFinished(async () => {
-    await admin.unsafe(`drop database ${name} with (force)`);
-    await admin.end();
-  });
-  return databaseAt(inject('databaseUrl'), name);
+  const { url, drop } = await createEmptyDatabase();
+  onTestFinished(drop);
+  return url;
 }
 
 function connect(url: string): Pool {

@@ -3,15 +3,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
-import { inTransaction, type Pool, type Transaction } from './db.ts';
+import { selectTables } from './catalogue.ts';
+import { type Db, inTransaction, onConnection, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
 
 const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
+const turnKey = 5_017_302; // another one
+
+let known: Migration[] | undefined;
 
 /** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */
-export function migrations(): Migration[] {
+export const migrations = (): Migration[] => (known ??= readMigrations());
+
+const latestVersion = (): number => migrations().at(-1)?.version ?? 0;
+
+function readMigrations(): Migration[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
     .toSorted()
@@ -26,25 +34,115 @@ export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promis
 
 /** Applies the missing migrations and returns their names. */
 export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<string[]> {
-  const known = migrations();
   await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
-  for (const migration of known) {
+  for (const migration of migrations()) {
     const done = await inTransaction(pool, (tx) => applyOnce(tx, migration, steps));
     if (done) applied.push(migration.name);
   }
-  await refuseNewerBreaking(pool, known.at(-1)?.version ?? 0);
+  const fault = await tooNew(pool);
+  if (fault) throw fault;
   return applied;
 }
 
-/** Returns whether every migration of this version has been applied. */
+/**
+ * Returns whether every migration of this version has been applied, and no migration of a newer one with which this version can't run.
+ */
 export async function isMigrated(pool: Pool): Promise<boolean> {
-  const [row] = await pool<{ latest: number | null }[]>`select max(version) as latest from migrations`;
-  return (row?.latest ?? 0) >= (migrations().at(-1)?.version ?? 0);
+  const ours = latestVersion();
+  const [row] = await pool<{ latest: number | null; breaking: number | null }[]>`
+    select max(version) as latest, max(version) filter (where breaking) as breaking from migrations`;
+  return (row?.latest ?? 0) >= ours && (row?.breaking ?? 0) <= ours;
+}
+
+/** Returns why this version can't use the database: a newer one has made a breaking change. Undefined: it can. */
+export async function tooNew(pool: Pool): Promise<Fault | undefined> {
+  const [newer] = await pool<{ name: string }[]>`
+    select name from migrations where version > ${latestVersion()} and breaking order by version limit 1`;
+  if (!newer) return undefined;
+  return new Fault(
+    'unavailable',
+    'database too new',
+    `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
+      'Start the newer version, or restore a backup from before the upgrade into an empty database with "npx soundings restore". ' +
+      'The service stores one in DATA_DIR/backups before it updates a database (BACKUP_DIR).',
+  );
+}
+
+/** The version of a schema: the number and file name of the last migration that was applied. */
+export type SchemaVersion = { version: number; name: string };
+
+/** Returns the version of the schema; undefined before the first start. */
+export async function schemaVersion(db: Db): Promise<SchemaVersion | undefined> {
+  if (!(await hasMigrationsTable(db))) return undefined;
+  const [row] = await db<SchemaVersion[]>`
+    select version as "version", name as "name" from migrations order by version desc limit 1`;
+  return row;
+}
+
+/** Runs `work`, which may migrate, in one process at a time. Uses one connection of the pool meanwhile. */
+export async function inTurn<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  // An error of `work` is thrown outside, because the connection is still good and is released.
+  const outcome = await onConnection(pool, async (db) => {
+    await db`select pg_advisory_lock(${turnKey})`;
+    const ended = await work().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    await db`select pg_advisory_unlock(${turnKey})`;
+    return ended;
+  });
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+/** Waits for other processes that migrate, and makes later ones wait until the transaction ends. */
+export async function lockMigrations(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockKey})`;
+}
+
+/** Creates the schema of an older version in an empty database: applies all migrations up to that version, in one transaction. */
+export async function createSchemaOf(tx: Transaction, version: number): Promise<void> {
+  await createMigrationsTable(tx);
+  for (const migration of migrations()) {
+    // In order, and without the steps, as there are no rows yet.
+    if (migration.version <= version) await applyOnce(tx, migration, {});
+  }
+}
+
+/** Returns the names of all tables and functions that our migrations create or have ever created. */
+export function namesInMigrations(): Set<string> {
+  const created = /\bcreate (?:or replace |unlogged )?(?:table|function) (\w+)|^alter .+ rename to (\w+);/gim;
+  const names = migrations().flatMap(({ sql }) =>
+    [...sql.matchAll(created)].map((found) => found[1] ?? found[2]),
+  );
+  return new Set(['migrations', ...names.filter((name) => name !== undefined)]);
+}
+
+/**
+ * Returns whether our migrations created the tables of a database: its table `migrations` has our columns and our first file, or it is
+ * empty and the only table, which is what an interrupted first start leaves.
+ */
+export async function isOurs(db: Db): Promise<boolean> {
+  const tables = await selectTables(db);
+  const own = tables.filter(({ of }) => of === 'soundings');
+  const table = own.find(({ name }) => name === 'migrations');
+  if (table?.columns.join() !== 'version,name,breaking,applied_at') return false;
+  const [first] = migrations();
+  const [row] = await db<{ isFirst: boolean | null }[]>`
+    select bool_or(version::text = ${String(first?.version)} and name::text = ${String(first?.name)}) as "isFirst" from migrations`;
+  return row?.isFirst ?? own.length === 1;
+}
+
+async function hasMigrationsTable(db: Db): Promise<boolean> {
+  const [row] = await db<{ exists: boolean }[]>`select to_regclass('migrations') is not null as exists`;
+  return row?.exists === true;
 }
 
 async function createMigrationsTable(tx: Transaction): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  await lockMigrations(tx);
+  // A backup that is running has locked the table against every change, and nothing may wait for it without a reason.
+  if (await hasMigrationsTable(tx)) return;
   await tx`
     create table if not exists migrations (
       version     integer     primary key,
@@ -60,23 +158,12 @@ async function applyOnce(
   { version, name, breaking, sql }: Migration,
   steps: MigrationSteps,
 ): Promise<boolean> {
-  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  await lockMigrations(tx);
   const [present] = await tx`select 1 from migrations where version = ${version}`;
   if (present) return false;
+  await tx`lock table migrations in row exclusive mode`; // waits for backups that are running (catalogue.ts)
   await steps[version]?.(tx);
   await tx.unsafe(sql);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
   return true;
-}
-
-async function refuseNewerBreaking(pool: Pool, ours: number): Promise<void> {
-  const [newer] = await pool<{ name: string }[]>`
-    select name from migrations where version > ${ours} and breaking order by version limit 1`;
-  if (!newer) return;
-  throw new Fault(
-    'unavailable',
-    'database too new',
-    `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
-      'Start the newer version, or restore a backup from before the upgrade.',
-  );
 }

@@ -39,7 +39,7 @@ export function watchSpace(pool: Promise<Pool>, log: Log): () => Promise<boolean
 }
 
 /** Returns the error if writing fails because the disk is full, otherwise undefined. */
-async function spaceFault(pool: Pool): Promise<unknown> {
+export async function spaceFault(pool: Pool): Promise<unknown> {
   try {
     await inTransaction(pool, async (tx) => {
       await tx`select set_config('work_mem', '64kB', true)`;

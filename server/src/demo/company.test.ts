@@ -14,7 +14,13 @@ import { pulseOf } from '../simulation/simulation.ts';
 import { readOrganization } from '../sync/check.ts';
 import { newFindings } from '../sync/findings.ts';
 import { comments, openAnswers, type Sentences, storyComments } from './comments.ts';
-import { demoAttribute, type DemoCompany, makeDemoCompany, otherSchedules } from './company.ts';
+import {
+  demoAttribute,
+  type DemoCompany,
+  makeDemoCompany,
+  notForEveryone,
+  otherSchedules,
+} from './company.ts';
 import { demoPlot } from './demo.ts';
 import { names } from './units.ts';
 
@@ -31,6 +37,7 @@ const questions = library.questions.map(({ key, type, options }, id): AskedQuest
   type,
   options: options.map((option) => option.id),
   topic: library.kpis.find((kpi) => kpi.questions.includes(key))?.id,
+  ...(notForEveryone.includes(key) && { notApplicable: 'not-applicable' }),
 }));
 const questionOf = new Map(questions.map((question) => [question.key, question]));
 
@@ -266,8 +273,9 @@ describe('rounds', () => {
 
 describe('answers', () => {
   test('are valid for their question, and a skip has no value or comment', () => {
-    const wrong = answers.filter(({ question, value, comment, skipped }) => {
+    const wrong = answers.filter(({ question, value, comment, skipped, notApplicable }) => {
       const { type, options } = questionOf.get(question) as AskedQuestion;
+      if (notApplicable) return !notForEveryone.includes(question) || value !== undefined || skipped;
       if (skipped) return value !== undefined || comment !== undefined;
       if (type === 7 && !comment) return true;
       if (type === 6 && (value as string[]).length === 0) return true;
@@ -312,6 +320,20 @@ describe('answers', () => {
     const skips = answers.filter(({ question, skipped }) => skipped && questionOf.get(question)?.type !== 7);
     expect(skips.length / answers.length).toBeGreaterThan(0.01);
     expect(skips.length / answers.length).toBeLessThan(0.04);
+  });
+
+  test('include some “not applicable” to the few questions that allow it, from the same people each time', () => {
+    for (const key of notForEveryone) {
+      const own = answers.filter(({ question, skipped }) => question === key && !skipped);
+      const choosing = own.filter(({ notApplicable }) => notApplicable !== undefined);
+      expect([key, choosing.length / own.length > 0.03, choosing.length / own.length < 0.1]).toEqual([
+        key,
+        true,
+        true,
+      ]);
+      const people = new Set(choosing.map(({ person }) => person));
+      expect(own.filter(({ person, notApplicable }) => people.has(person) && !notApplicable)).toEqual([]);
+    }
   });
 
   test('show one team whose answers get worse and recover, unlike those of the company', () => {

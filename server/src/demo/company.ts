@@ -39,6 +39,14 @@ export function makeDemoCompany({ seed, today }: { seed: number; today: string }
   };
 }
 
+/** The questions that people can answer with "not applicable", by their keys in the library. */
+export const notForEveryone = [
+  'autonomy-order',
+  'community-cooperation',
+  'fairness-suggestions',
+  'work-compared',
+];
+
 /** Returns the schedules besides the pulse. Each of them asks every four weeks. `questions`: keys of the library. */
 export const otherSchedules = (first: Week) => [
   {

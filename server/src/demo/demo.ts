@@ -10,7 +10,7 @@ import { newPassword } from '../base/crypto/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
-import { defineLibrary } from '../questions/questions.ts';
+import { allowNotApplicable, defineLibrary } from '../questions/questions.ts';
 import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
@@ -22,7 +22,13 @@ import { selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
 import { pushOrganization } from '../sync/sync.ts';
-import { type DemoCompany, demoAttribute, makeDemoCompany, otherSchedules } from './company.ts';
+import {
+  type DemoCompany,
+  demoAttribute,
+  makeDemoCompany,
+  notForEveryone,
+  otherSchedules,
+} from './company.ts';
 import { selectAdministrator, selectPersonAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
 
 const name = 'Lavmark (demo)';
@@ -92,6 +98,7 @@ async function createDemoAccount(pool: Pool): Promise<AccountId> {
       role: 'Administrator',
     });
     await defineLibrary(tx, id, language);
+    await allowNotApplicable(tx, id, notForEveryone, true);
     await updateStartDismissed(tx, id, true);
     return id;
   });

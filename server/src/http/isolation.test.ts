@@ -1,5 +1,6 @@
 // Every operation with every kind of token, in two accounts: the status, and that no response to one account ever contains
 // anything of the other.
+import { auditOperations } from '@soundings/contract/audit/audit.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import { type InterfaceName, type Operation, type Scope, scopes } from '@soundings/contract/operation.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
@@ -23,7 +24,12 @@ type Side = {
 };
 type Named = { groupId: number; kpiId: string; file: string };
 const kinds: Kind[] = [...scopes, 'all', 'none', 'unknown', 'revoked', 'expired'];
-const operations: Operation[] = [...dataOperations, ...organizationOperations, ...uploadOperations];
+const operations: Operation[] = [
+  ...dataOperations,
+  ...organizationOperations,
+  ...uploadOperations,
+  ...auditOperations,
+];
 const names = { one: 'Zinnia', other: 'Quartz' };
 
 /** Returns people, groups and attributes with the account's word in every text. */
@@ -79,6 +85,7 @@ beforeAll(async () => {
       data: await account.tokenOf('data'),
       organization: await account.tokenOf('organization'),
       files: await account.tokenOf('files'),
+      audit: await account.tokenOf('audit'),
       all: account.token,
       none: undefined,
       unknown: newToken(),
@@ -123,8 +130,13 @@ async function send(operation: Operation, token: string | undefined, named: Name
 /** Returns the status and body of an error response without its request id. */
 const messageOf = ({ status, body }: JsonResponse<object>) => JSON.stringify([status, { ...body, id: '' }]);
 
-/** The status for an invalid token: 401 in the data interface, 400 in the other two (§7). */
-const statusOfInvalid: Record<InterfaceName, number> = { data: 401, organization: 400, upload: 400 };
+/** The status for an invalid token: 400 in two interfaces of the description (§7), 401 in the others. */
+const statusOfInvalid: Record<InterfaceName, number> = {
+  data: 401,
+  organization: 400,
+  upload: 400,
+  audit: 401,
+};
 
 function expectedStatus(operation: Operation, kind: Kind): number {
   if (kind === 'all' || kind === operation.scope) return 200;

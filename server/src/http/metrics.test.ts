@@ -2,13 +2,21 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { openWorld, type testConfig } from '../testing/world.ts';
-import { serveMetrics } from './metrics.ts';
+import { type MeasuredFacts, serveMetrics } from './metrics.ts';
 
 async function world(settings: Partial<typeof testConfig> = {}) {
   const opened = await openWorld(undefined, settings);
   onTestFinished(() => opened.close());
   return opened;
 }
+const none: MeasuredFacts = {
+  waiting: {},
+  overdueWeeks: 0,
+  disk: undefined,
+  database: 0,
+  lastBackup: null,
+  missingKeys: {},
+};
 const read = async (address: string, headers: Record<string, string> = {}) => {
   const response = await fetch(`${address}/metrics`, { headers });
   return { status: response.status, text: await response.text() };
@@ -26,6 +34,14 @@ test('requests from this machine get metrics of the process, of requests by rout
   expect(text).toContain('soundings_oldest_waiting_seconds{what="files"} 0');
   expect(text).toContain('soundings_oldest_waiting_seconds{what="messages"} 0');
   expect(text).toContain('soundings_dead_jobs 0');
+  expect(text).toMatch(/^soundings_build_info\{version="\d/m);
+  expect(text).toContain('soundings_late_closings 0');
+  expect(text).toContain('soundings_waiting{what="pending runs"} 0');
+  expect(text).toMatch(/^soundings_oldest_waiting_seconds\{what="jobs"\} \d/m);
+  expect(text).toMatch(/^soundings_database_size_bytes [1-9]/m);
+  expect(text).toMatch(/^soundings_disk_free_bytes [1-9]/m);
+  expect(text).toContain('soundings_last_backup_timestamp_seconds 0');
+  expect(text).toContain('soundings_key_missing{key="answer"} 0');
   expect(text).not.toContain('secret-name');
 });
 
@@ -33,8 +49,8 @@ test('the age of the oldest waiting item and the dead jobs are current', async (
   const app = Fastify();
   onTestFinished(() => app.close());
   let count = 2;
-  const waiting = async () => ({ files: { count, oldestSeconds: 30 * count } });
-  serveMetrics(app, { token: undefined, isProxied: () => false, waiting, deadJobs: async () => count });
+  const facts = async () => ({ ...none, waiting: { files: { count, oldestSeconds: 30 * count } } });
+  serveMetrics(app, { token: undefined, isProxied: () => false, facts, deadJobs: async () => count });
   for (const now of [2, 1]) {
     count = now;
     const { body } = await app.inject('/metrics');
@@ -50,9 +66,9 @@ test('behind a proxy, reading them requires the token', async () => {
   expect((await read(address, { authorization: 'Bearer secret' })).status).toBe(200);
 });
 
-test('requests to answering pages and reminder links are not counted: the numbers would reveal how many have answered so far', async () => {
+test('requests to answering pages, reminder links and the ways in by card are not counted: the numbers would reveal how many have answered so far', async () => {
   const { address } = await world();
-  for (const path of ['/a/x/answers', '/a/x', '/r/x'])
+  for (const path of ['/a/x/answers', '/a/x', '/r/x', '/go', '/k/x', '/k/x/open'])
     for (const method of ['GET', 'POST'])
       await fetch(`${address}${path}`, {
         method,
@@ -60,7 +76,7 @@ test('requests to answering pages and reminder links are not counted: the number
         body: method === 'POST' ? '{}' : null,
       });
   const { text } = await read(address);
-  expect(text).not.toMatch(/route="\/[ar]\//);
+  expect(text).not.toMatch(/route="\/(a|r|k|go)[/"]/);
 });
 
 test('failed requests to answering pages are counted', async () => {
@@ -69,7 +85,7 @@ test('failed requests to answering pages are counted', async () => {
   serveMetrics(app, {
     token: undefined,
     isProxied: () => false,
-    waiting: async () => ({}),
+    facts: async () => none,
     deadJobs: async () => 0,
   });
   app.post('/a/:link/answers', async (_, reply) => reply.code(503).send());

@@ -6,29 +6,40 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/smtp.ts';
+import { version } from '../base/version.ts';
 
 /** How many items are waiting, and how long the oldest has waited; both 0 if there are none. */
-export type Waiting = { count: number; oldestSeconds: number };
+type Waiting = { count: number; oldestSeconds: number };
+
+/** Facts about the installation, for all accounts together. Sizes in bytes. What is undefined or null has no metric. */
+export type MeasuredFacts = {
+  waiting: Record<string, Waiting>;
+  overdueWeeks: number;
+  disk: { free: number; total: number } | undefined;
+  database: number;
+  lastBackup: Date | null;
+  missingKeys: Record<string, boolean>;
+};
 
 /** The buckets of the histogram, in seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Serves GET /metrics. `waiting` returns the waiting items by kind. `deadJobs` returns how many jobs have failed
- * permanently. `isProxied` returns whether requests come through a proxy. If they do, the token is always required, because
- * the proxy may run on this machine.
+ * Serves GET /metrics. `facts` are read once for each response. `deadJobs` returns how many jobs have failed permanently.
+ * `isProxied` returns whether requests come through a proxy. If they do, the token is always required, because the proxy may run
+ * on this machine.
  */
 export function serveMetrics(
   app: FastifyInstance,
   {
     token,
     isProxied,
-    waiting,
+    facts,
     deadJobs,
   }: {
     token: string | undefined;
     isProxied: () => boolean;
-    waiting: () => Promise<Record<string, Waiting>>;
+    facts: () => Promise<MeasuredFacts>;
     deadJobs: () => Promise<number>;
   },
 ): void {
@@ -41,36 +52,7 @@ export function serveMetrics(
     buckets: durations,
     registers: [registry],
   });
-  // oxlint-disable-next-line no-new -- the registry keeps it
-  new Gauge({
-    name: 'soundings_waiting',
-    help: 'Items that are waiting: files to be processed, and invitations (messages) that are due.',
-    labelNames: ['what'],
-    registers: [registry],
-    async collect() {
-      for (const [what, { count }] of Object.entries(await waiting())) this.set({ what }, count);
-    },
-  });
-  // oxlint-disable-next-line no-new -- the registry keeps it
-  new Gauge({
-    name: 'soundings_oldest_waiting_seconds',
-    help: 'How long the oldest file has been waiting to be processed, and how long the oldest invitation has been due. 0 if none is waiting.',
-    labelNames: ['what'],
-    registers: [registry],
-    async collect() {
-      for (const [what, { oldestSeconds }] of Object.entries(await waiting()))
-        this.set({ what }, oldestSeconds);
-    },
-  });
-  // oxlint-disable-next-line no-new -- the registry keeps it
-  new Gauge({
-    name: 'soundings_dead_jobs',
-    help: 'Jobs that have failed permanently and are not retried. They are removed after a week.',
-    registers: [registry],
-    async collect() {
-      this.set(await deadJobs());
-    },
-  });
+  const measure = gaugesIn(registry);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'; // the pattern, because a URL could contain anything
     if (isOfPeopleAsked(route) && reply.statusCode < 500) return;
@@ -81,15 +63,55 @@ export function serveMetrics(
     if (!isHere && !isToken(request.headers.authorization, token)) {
       throw new Fault('not_found', 'not found', 'This address does not exist. Check the URL.');
     }
+    measure(await facts(), await deadJobs());
     return reply.header('content-type', registry.contentType).send(await registry.metrics());
   });
 }
 
+/** Creates the gauges of the installation. Returns a function that sets them. */
+function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) => void {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `soundings_${name}`, help, labelNames, registers: [registry] });
+  const info = gauge('build_info', 'The version of Soundings. Always 1.', ['version']);
+  const waiting = gauge(
+    'waiting',
+    'Items that are waiting: files to be processed, invitations (messages, text messages) and jobs that are due, runs that await approval (pending runs), and audit entries that the syslog server has not received.',
+    ['what'],
+  );
+  const oldest = gauge('oldest_waiting_seconds', 'How long the oldest of these has waited. 0: none.', [
+    'what',
+  ]);
+  const dead = gauge(
+    'dead_jobs',
+    'Jobs that have failed permanently and are not retried. They are removed after a week.',
+  );
+  const weeks = gauge('late_closings', 'Weeks that ended more than an hour ago and are not closed.');
+  const free = gauge('disk_free_bytes', 'The free space of DATA_DIR.');
+  const total = gauge('disk_size_bytes', 'The size of the file system of DATA_DIR.');
+  const database = gauge('database_size_bytes', 'The size of the database.');
+  const backup = gauge('last_backup_timestamp_seconds', 'When Soundings created the last backup. 0: never.');
+  const keys = gauge('key_missing', 'Whether a key is missing on this server: 1 or 0.', ['key']);
+  return (facts, deadJobs) => {
+    info.set({ version }, 1);
+    for (const [what, { count, oldestSeconds }] of Object.entries(facts.waiting)) {
+      waiting.set({ what }, count);
+      oldest.set({ what }, oldestSeconds);
+    }
+    dead.set(deadJobs);
+    weeks.set(facts.overdueWeeks);
+    if (facts.disk) free.set(facts.disk.free);
+    if (facts.disk) total.set(facts.disk.total);
+    database.set(facts.database);
+    backup.set((facts.lastBackup?.getTime() ?? 0) / 1000);
+    for (const [key, isMissing] of Object.entries(facts.missingKeys)) keys.set({ key }, isMissing ? 1 : 0);
+  };
+}
+
 /**
- * Returns whether a route serves survey participants. Counting its requests would reveal exactly how many people have answered at
+ * Returns whether a route serves survey participants: answering pages, reminder links, and the ways in by code and by card. Counting its requests would reveal exactly how many people have answered at
  * any time (rules.md P18), so only failures of the service are counted.
  */
-const isOfPeopleAsked = (route: string) => /^\/[ar]\//.test(route);
+const isOfPeopleAsked = (route: string) => /^\/(a|r|k|go)(\/|$)/.test(route);
 
 function isToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined || authorization === undefined) return false;

@@ -1,5 +1,5 @@
-// Serves the operations of the contract: checks the token, the rate limit and the parameters before the body is read, and caches,
-// compresses and streams the responses of the data interface.
+// Serves the operations of the contract: checks the token, the rate limit and the parameters before the body is read, compresses and
+// streams long responses, and caches those of the data interface.
 import type { Operation, Scope } from '@soundings/contract/operation.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -92,7 +92,12 @@ export function serveOperation(
           request,
           reply,
         });
-      if (!isData) return handle();
+      if (!isData) {
+        const whole = await handle();
+        return whole instanceof StreamedResponse
+          ? sendLong(request, reply, { log, keep: keepNothing, concurrency, readers }, whole)
+          : whole;
+      }
       const key = keyOf(request, now());
       const sent = cache.get(key);
       if (sent) return sendAgain(request, reply, sent);
@@ -104,6 +109,9 @@ export function serveOperation(
     },
   });
 }
+
+/** For the interfaces whose responses are not cached. */
+const keepNothing = { add: () => {}, largest: 0 };
 
 /** Returns the cache key: everything that a response of the data interface depends on (URL, caller, version, day, encoding). */
 function keyOf({ caller, headers, url }: FastifyRequest, now: number): string {

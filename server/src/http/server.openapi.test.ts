@@ -5,6 +5,7 @@ import type { InterfaceName, Operation } from '@soundings/contract/operation.ts'
 import { dataOperations } from '@soundings/contract/data.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
+import { auditOperations } from '@soundings/contract/audit/audit.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
@@ -36,6 +37,7 @@ describe('GET /v1/openapi/….json', () => {
     data: dataOperations,
     organization: organizationOperations,
     upload: uploadOperations,
+    audit: auditOperations,
   };
   /** Returns the content types of an operation's response if it isn't JSON. */
   const contentTypesOf = (name: InterfaceName, path: string) =>

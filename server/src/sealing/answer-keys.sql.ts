@@ -45,6 +45,13 @@ export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<Ch
   return row;
 }
 
+/** Returns the name of the chain and its epoch, which any version of the table has. */
+export async function selectChainName(db: Db): Promise<{ chain: Buffer; epoch: number } | undefined> {
+  const [row] = await db<{ chain: Buffer; epoch: number }[]>`
+    select chain as "chain", epoch as "epoch" from answer_keys`;
+  return row;
+}
+
 /** Inserts a chain. Returns false if there already is one. */
 export async function insertChain(db: Db, { chain, epoch, secret }: WrittenChain): Promise<boolean> {
   const rows = await db`

@@ -31,6 +31,7 @@ import {
   keyAt,
   newChain,
   unwrap,
+  withoutKey,
   wrap,
 } from './epoch-keys.ts';
 import {
@@ -119,7 +120,7 @@ export class EpochChain {
     const isOurs = file && (isSameChain(file, chain) || follows(file, chain));
     const kept = secretIn(chain) ?? (isOurs ? file : undefined);
     if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
-    const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
+    const isFree = !(await hasWeekKeys(tx)) && !(await this.#isAnotherRunning(tx));
     // The key was stored elsewhere until now, or no one needs it. Start a new chain that can't be derived from any earlier key.
     if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), freshKey(chain));
     else if (isFree) await this.#rewrap(tx, chain, undefined, freshKey(chain));
@@ -371,6 +372,10 @@ export class EpochChain {
     };
   }
 }
+
+/** Returns whether any week has a key. The weeks of a restored backup have none, so no one needs the key that wrapped theirs. */
+const hasWeekKeys = async (tx: Transaction): Promise<boolean> =>
+  (await selectWeekKeys(tx)).some(({ wrapped }) => !wrapped.equals(withoutKey));
 
 /** Returns when the last chain with an exported key ended. Null if it is the current one, or no key was exported. */
 function exportedUntil(chain: ChainRow | undefined): string | null {

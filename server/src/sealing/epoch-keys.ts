@@ -73,6 +73,12 @@ export const isKeyOf = (
 
 const [version, tagLength, headLength] = [1, 16, 13];
 
+/**
+ * Stands in a backup for the key of an open week, which is left out (decisions/0038). No key opens it, so a restored week is closed
+ * as lost.
+ */
+export const withoutKey = Buffer.alloc(headLength);
+
 /** The length in bytes of the unique nonce that sealed data starts with. */
 export const nonceLength = 12;
 

@@ -70,7 +70,7 @@ export class Secrets implements Sealer {
   async #prepareIn(tx: Transaction): Promise<EpochKey | undefined> {
     await lockKeyFiles(tx);
     const [row, file] = [await selectSecretsKey(tx), readKeyFile(this.path)];
-    const kept = keyOf(row) ?? (row && file && isSameChain(file, { chain: row.name }) ? file : undefined);
+    const kept = keptKey(row, file);
     if (row && !kept) return undefined;
     const isInPlace = row !== undefined && (row.secret !== null) === (this.#place === 'database');
     // A key that was in the database can be read from its log and backups, so the file gets a new one.
@@ -106,14 +106,46 @@ export class Secrets implements Sealer {
     return keyText(await this.#present(), secretsHead);
   }
 
+  /** Returns the same without changing anything, so that it also works before an update. Undefined before the first start. */
+  async exportedAsStored(): Promise<string | undefined> {
+    const row = await selectSecretsKey(this.#pool);
+    if (!row) return undefined;
+    const key = keptKey(row, readKeyFile(this.path));
+    if (!key) throw missing();
+    return keyText(key, secretsHead);
+  }
+
   /** Stores a key exported on another server. Throws a Fault if the text is not a key, or belongs to another installation. */
   async imported(text: string): Promise<void> {
     const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
     if (!key || !row || !isSameChain(key, { chain: row.name })) {
-      throw wrongKey('conflict', 'This is not the secrets key of this installation.');
+      throw notOurs();
     }
-    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    await inTransaction(this.#pool, (tx) => this.#keepImported(tx, key));
     await this.prepare();
+  }
+
+  /**
+   * Stores the key of a backup in the transaction that restores it. Throws a Fault if it doesn't belong to the restored tables. Returns
+   * what puts the previous key file back if the transaction fails.
+   */
+  async restored(tx: Transaction, text: string): Promise<() => Promise<void>> {
+    const [key, row] = [keyIn(text), await selectSecretsKey(tx)];
+    if (!key || !row || !isSameChain(key, { chain: row.name })) throw notOurs();
+    const previous = readKeyFile(this.path);
+    await this.#keepImported(tx, key);
+    this.#key = undefined;
+    return async () => {
+      if (this.#place === 'database') return;
+      if (previous) writeKeyFile(this.path, previous, secretsHead);
+      else removeKeyFile(this.path);
+    };
+  }
+
+  async #keepImported(tx: Transaction, key: EpochKey): Promise<void> {
+    await lockKeyFiles(tx);
+    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    else await this.#keep(tx, key);
   }
 
   /**
@@ -131,9 +163,13 @@ export class Secrets implements Sealer {
   }
 }
 
-/** Returns the key that is stored in the database, if any. */
-const keyOf = (row: SecretsKeyRow | undefined): EpochKey | undefined =>
-  row?.secret ? { chain: row.name, epoch: 1, secret: row.secret } : undefined;
+/** Returns the key that `row` names: from the database, or from the file if that is the same key. */
+function keptKey(row: SecretsKeyRow | undefined, file: EpochKey | undefined): EpochKey | undefined {
+  if (row?.secret) return { chain: row.name, epoch: 1, secret: row.secret };
+  return row && file && isSameChain(file, { chain: row.name }) ? file : undefined;
+}
+
+const notOurs = () => wrongKey('conflict', 'This is not the secrets key of this installation.');
 
 const missing = () =>
   new Fault(

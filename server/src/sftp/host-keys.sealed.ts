@@ -13,7 +13,10 @@ export async function sealHostKey(secrets: Sealer, kind: HostKeyRow['kind'], key
 }
 
 /** Returns the row with the opened key. */
-export async function openHostKey(secrets: Sealer, { kind, privateKey }: HostKeyRow): Promise<HostKeyRow> {
+export async function openHostKey(
+  secrets: Pick<Sealer, 'open'>,
+  { kind, privateKey }: HostKeyRow,
+): Promise<HostKeyRow> {
   const opened = await secrets.open(contextOf(kind), Buffer.from(privateKey, 'base64'));
   if (!opened) throw new Error(`The ${kind} SFTP host key was sealed with another key.`);
   return { kind, privateKey: opened.toString() };

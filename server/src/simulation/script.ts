@@ -28,6 +28,8 @@ export type AskedQuestion = {
   options: string[];
   /** The KPI it belongs to. */
   topic: string | undefined;
+  /** What the form of the page sends for "not applicable"; undefined: the question doesn't allow it. */
+  notApplicable?: string | undefined;
 };
 
 /** A person asked in a week, and the questions. */
@@ -39,6 +41,8 @@ export type Said = {
   value?: number | boolean | string | string[];
   comment?: string;
   skipped?: true;
+  /** What the form sends for "not applicable". Such an answer has no value. */
+  notApplicable?: string;
 };
 
 /** A visit of a person to the answering page, and the answers that it sends. `isReading`: the page is fetched first. */
@@ -93,6 +97,19 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
 }
 
 function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQuestion, week: Week): Said {
+  // Drawn for everyone, so that a person's other answers don't depend on whether questions allow "not applicable".
+  const answer = drawnAnswer(context, one, question, week);
+  const { id: questionId, notApplicable } = question;
+  if (notApplicable === undefined || answer.skipped || isConcerned(context, one, question)) return answer;
+  return { questionId, notApplicable };
+}
+
+function drawnAnswer(
+  context: AnswerContext,
+  one: AskedRespondent,
+  question: AskedQuestion,
+  week: Week,
+): Said {
   const { random, sentiment, pen, character } = context;
   const { id: questionId, type, topic } = question;
   if (type === freeText) {
@@ -106,6 +123,10 @@ function answerOf(context: AnswerContext, one: AskedRespondent, question: AskedQ
   const comment = sentences && pen.write(one, sentences);
   return { questionId, value: onScale(type, felt), ...(comment !== undefined && { comment }) };
 }
+
+/** Returns whether a question concerns a person: the same each time the person is asked. */
+const isConcerned = ({ seed }: AnswerContext, { person }: AskedRespondent, { key }: AskedQuestion) =>
+  !randomFrom(seed, `concerns ${person} ${key}`).chance(0.06);
 
 /** Returns a sentiment from 1 to 5 as an answer to a question of a type. */
 function onScale(type: ScaledType, felt: number): number | boolean {

@@ -1,6 +1,7 @@
 // Simulates past weeks, for demos, trials and training. Each week is opened, answered over HTTP and closed by the same code as a
 // real week, with the clock set to its time. No messages are sent.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { notApplicableIn } from '../answers/form.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
@@ -289,10 +290,12 @@ async function askedIn(
   const parents = new Map(groups.map(({ id, parentId }) => [id, parentId]));
   const topicOf = new Map(kpis.flatMap(({ id, questionIds }) => questionIds.map((one) => [one, id])));
   const questionOf = new Map(
-    questions.map(({ id, key, type, options }): [number, AskedQuestion] => [
-      id,
-      { id, key, type, options: options.map((option) => option.id), topic: topicOf.get(id) },
-    ]),
+    questions.map((question): [number, AskedQuestion] => {
+      const { id, key, type, allowsNotApplicable } = question;
+      const options = question.options.map((option) => option.id);
+      const notApplicable = allowsNotApplicable ? notApplicableIn(question) : undefined;
+      return [id, { id, key, type, options, topic: topicOf.get(id), notApplicable }];
+    }),
   );
   return people.map(({ userId, person, language, memberOf }) => {
     const paths = memberOf.map((id) => ancestorsOf(id, parents));

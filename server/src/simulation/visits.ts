@@ -51,8 +51,9 @@ function isOpen(status: number, expected: number): boolean {
 /** Returns what a browser sends for the form. */
 function formOf(answers: Said[]): string {
   const form = new URLSearchParams();
-  for (const { questionId: id, value, comment, skipped } of answers) {
+  for (const { questionId: id, value, comment, skipped, notApplicable } of answers) {
     if (skipped) form.append(`s${id}`, '1');
+    if (notApplicable !== undefined) form.append(`q${id}`, notApplicable);
     for (const one of value === undefined ? [] : [value].flat()) {
       form.append(`q${id}`, typeof one === 'boolean' ? (one ? 'yes' : 'no') : String(one));
     }

@@ -1,6 +1,6 @@
 // A running service on a separate database, and its accounts, for tests over HTTP.
 import type { Group } from '@soundings/contract/data.ts';
-import type { Scope } from '@soundings/contract/operation.ts';
+import { type Scope, scopes } from '@soundings/contract/operation.ts';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { createAccount } from '../accounts/accounts.ts';
@@ -49,6 +49,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   corsOrigins: [],
   rateLimit: 0,
   responseCacheMb: 32,
+  backupDir: undefined,
   sftpPort: 0,
   fileDays: 30,
   smtpUrl: undefined,
@@ -57,6 +58,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   dkim: undefined,
   bounces: undefined,
   sms: undefined,
+  auditSyslog: undefined,
   metricsToken: undefined,
 };
 
@@ -104,9 +106,9 @@ export async function openWorld(
       });
       return created.id;
     });
-    const tokenOf = async (...scopes: Scope[]) =>
-      (await createToken(pool, id, { name: 'test', scopes })).token;
-    const token = await tokenOf('data', 'organization', 'files');
+    const tokenOf = async (...granted: Scope[]) =>
+      (await createToken(pool, id, { name: 'test', scopes: granted })).token;
+    const token = await tokenOf(...scopes);
     return {
       id,
       token,

@@ -65,7 +65,7 @@ function Addresses({ addresses, documents }: Access) {
                 {t('access.documentsText')}
               </LinkButton>
               <span className={css['badges']}>
-                {['data', 'organization', 'upload'].map((name) => (
+                {['data', 'organization', 'upload', 'audit'].map((name) => (
                   <a key={name} href={`/v1/openapi/${name}.json`}>
                     {t('access.openApi')} {name}
                   </a>

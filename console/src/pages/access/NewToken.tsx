@@ -14,7 +14,8 @@ import { useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 
 type CreatedToken = { token: string; name: string; scopes: Scope[] };
-const scopes = ['data', 'organization', 'files'] as const;
+const scopes = ['data', 'organization', 'files', 'audit'] as const;
+const noScopes = { data: false, organization: false, files: false, audit: false };
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
 /** Returns the day that is `days` days from today, in the service's format. */
@@ -41,9 +42,7 @@ function TokenForm({
   const form = useForm({
     initial: {
       name: '',
-      data: false,
-      organization: false,
-      files: false,
+      ...noScopes,
       isQuoted: false,
       expiry: '365' as Expiry,
       day: '',
@@ -124,6 +123,7 @@ function ExpiryField(field: ExpiryProps) {
 function tryLine({ token, scopes: [scope] }: CreatedToken, base: string): string {
   const header = `-H "Authorization: ${token}"`;
   if (scope === 'data') return `curl ${base}/v1/groups ${header}`;
+  if (scope === 'audit') return `curl ${base}/v1/audit ${header}`;
   if (scope === 'files') return `curl ${base}/v1/storage/files ${header}`;
   return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
 }

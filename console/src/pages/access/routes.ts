@@ -1,4 +1,4 @@
-// Pages of API tokens, API access, settings and the audit log, for administrators. Auditors and managers can open the privacy
+// Pages of API tokens, API access, settings, the audit log and the installation, for administrators. Auditors and managers can open the privacy
 // report too.
 import type { PageRoute } from '../../page-route.ts';
 
@@ -26,6 +26,12 @@ export const accessRoutes: PageRoute[] = [
     minimumRole: 'Administrator',
     load: () => import('./AuditPage.tsx'),
     name: 'AuditPage',
+  },
+  {
+    path: '/system',
+    minimumRole: 'Administrator',
+    load: () => import('./SystemPage.tsx'),
+    name: 'SystemPage',
   },
   {
     path: '/privacy',

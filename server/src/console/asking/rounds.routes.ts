@@ -8,6 +8,7 @@ import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
 import { weekClosed, weekNotFound } from '../../rounds/rounds.ts';
+import { comingByDate, waitingIn } from '../../rounds/by-date/expected.ts';
 import { endOf } from '../../rounds/send-times.ts';
 import { audiencesOf } from '../../rounds/schedules.ts';
 import { selectSchedules } from '../../rounds/schedules.sql.ts';
@@ -204,18 +205,24 @@ async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): 
     calendarsOf(db, accountId, schedules, { today, count: 2 }),
     audiencesOf(db, accountId, schedules, today),
   ]);
-  return schedules
-    .flatMap(({ id, name }, i) =>
-      calendars.get(id)!.coming.map(({ week, day, questionIds }) => ({
+  const rows = schedules.map(async (schedule, i) => {
+    const { id, name } = schedule;
+    const coming = calendars.get(id)!.coming.filter(({ week }) => week <= last);
+    const days = coming.map(({ day }) => (day < today ? today : day));
+    const expected = await comingByDate(db, accountId, schedule, days);
+    return coming.map(({ week, day, questionIds }, at) => {
+      const round = expected?.rounds[at];
+      return {
         ...named(week),
         day,
         isLate: day < today,
         id,
         schedule: name,
         questions: questionIds.length,
-        people: audiences[i]!.people,
-      })),
-    )
-    .filter(({ week }) => week <= last)
-    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+        people: round ? round.people : audiences[i]!.people,
+        waits: expected && round ? waitingIn(round, expected.minimum) : null,
+      };
+    });
+  });
+  return (await Promise.all(rows)).flat().toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }

@@ -32,7 +32,7 @@ import {
   type Schedule,
   type ScheduleWeek,
 } from '../../rounds/schedules.sql.ts';
-import { expectedByDate } from '../../rounds/by-date/expected.ts';
+import { comingByDate, expectedByDate, waitingIn } from '../../rounds/by-date/expected.ts';
 import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingDependencies } from './asking-dependencies.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
@@ -128,6 +128,9 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
     calendarsOf(db, accountId, schedules, { today, count: weeksAround + 1 }),
     audiencesOf(db, accountId, schedules, today),
   ]);
+  const waits = await Promise.all(
+    schedules.map((one) => waitsOn(db, one, calendars.get(one.id)!.coming[0]?.day, today)),
+  );
   const [first, last] = [addWeeks(current, -weeksAround), addWeeks(current, weeksAround)];
   const groupIds = schedules.flatMap((one) => [...one.groupIds, ...one.withoutGroupIds]);
   return {
@@ -136,7 +139,10 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
     schedules: schedules.map((schedule, i) => {
       const { past, coming } = calendars.get(schedule.id)!;
       const audience = audiences[i] as ScheduleView['audience'];
-      return scheduleView(schedule, audience, { past, coming, first, last, today });
+      return {
+        ...scheduleView(schedule, audience, { past, coming, first, last, today }),
+        waits: waits[i] as ScheduleView['waits'],
+      };
     }),
     questions: questions.map(questionTextsOf),
     kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
@@ -145,11 +151,24 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
   };
 }
 
+/** Returns how many people wait on the next day of a schedule that chooses people by a date, if too few are due by then. */
+async function waitsOn(
+  db: Db,
+  schedule: Schedule,
+  day: string | undefined,
+  today: string,
+): Promise<ScheduleView['waits']> {
+  if (schedule.byDate === null || schedule.pausedAt !== null || day === undefined) return null;
+  const expected = await comingByDate(db, schedule.accountId, schedule, [day < today ? today : day]);
+  const [round] = expected?.rounds ?? [];
+  return expected && round ? waitingIn(round, expected.minimum) : null;
+}
+
 function scheduleView(
   schedule: Schedule,
   audience: ScheduleView['audience'],
   calendar: { past: ScheduleWeek[]; coming: CalendarEntry[]; first: string; last: string; today: string },
-): ScheduleView {
+): Omit<ScheduleView, 'waits'> {
   const { id, pausedAt } = schedule;
   const { past, first, last, today } = calendar;
   const coming = pausedAt === null ? calendar.coming : [];

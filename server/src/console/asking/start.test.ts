@@ -245,6 +245,7 @@ describe('asking at once', () => {
       isLate: _l,
       last: _la,
       cells: _c,
+      waits: _w,
       ...body
     } = other;
     const twin = (

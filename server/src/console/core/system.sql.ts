@@ -1,4 +1,4 @@
-// SQL of warnings about the installation: reading only.
+// SQL of warnings and facts about the installation: reading only.
 import type { AccountId, Db } from '../../db/db.ts';
 
 /**
@@ -15,4 +15,10 @@ export async function selectOldestWaiting(
            (select min(coalesce(late_since, due_at)) from messages
             where  account_id = ${accountId} and state = 'waiting' and kind = 'invitation')        as "message"`;
   return row!;
+}
+
+/** Returns whether the installation has exactly one account. */
+export async function hasSingleAccount(db: Db): Promise<boolean> {
+  const accounts = await db`select account_id from accounts limit 2`;
+  return accounts.length === 1;
 }

@@ -26,6 +26,7 @@ import {
   type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
+import type { Window } from '../../results/data/window.ts';
 import type { Readings } from '../../results/statistics/readings.ts';
 import type { Who } from '../core/console.ts';
 import { allowedComparisons, comparisonOf, weeksShownIn, withFigures } from '../results/comparing.ts';
@@ -40,7 +41,12 @@ import {
 } from '../results/reading.ts';
 import type { Weeks } from '../results/weeks.ts';
 import type { ReportData, ReportKpi, ReportQuestion } from './report-data.ts';
-import { selectRatesOfGroups, selectNewestCommentsOfGroups } from './reports.sql.ts';
+import {
+  type NotApplicableRow,
+  selectNewestCommentsOfGroups,
+  selectNotApplicableOfGroups,
+  selectRatesOfGroups,
+} from './reports.sql.ts';
 
 /** How many groups are read at once. Reading more at a time takes more memory and isn't faster. */
 const groupsAtOnce = 100;
@@ -159,7 +165,7 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
   ]);
   const all = [...new Set([...ids, ...others.filter((id) => id !== undefined)])];
   const window = { first: period.first, last: week };
-  const [readings, rates, comments, focuses] = await Promise.all([
+  const [readings, rates, comments, focuses, counts] = await Promise.all([
     readingsShown(
       pool,
       who.accountId,
@@ -169,16 +175,19 @@ async function readSome(pool: Pool, shared: Shared, ids: readonly number[]): Pro
     selectRatesOfGroups(pool, who.accountId, ids, window),
     selectNewestCommentsOfGroups(pool, who.accountId, ids, window, mostComments),
     selectFocuses(pool, who.accountId, ids, 0),
+    selectNotApplicableOfGroups(pool, who.accountId, ids, questionWindow(shared)),
   ]);
   const ratesOf = Map.groupBy(rates, ({ groupId }) => groupId);
   const focusOf = Map.groupBy(focuses, ({ groupId }) => groupId);
   const commentsOf = Map.groupBy(comments, ({ groupId }) => groupId);
+  const countsOf = Map.groupBy(counts, ({ groupId }) => groupId);
   return ids.map((id) => {
     const own = commentsOf.get(id) ?? [];
     return reportIn(shared, id, readings, {
       rates: (ratesOf.get(id) ?? []).map((rate) => rateOf(rate)),
       focus: (focusOf.get(id) ?? []).flatMap((one) => focusIn(shared, one)),
       comments: { total: own[0]?.total ?? 0, newest: own.map((one) => commentOf(one, questions)) },
+      counts: countsOf.get(id) ?? [],
     });
   });
 }
@@ -187,7 +196,12 @@ function reportIn(
   shared: Shared,
   groupId: number,
   readings: ReadonlyMap<number, Readings>,
-  { rates, focus, comments }: Pick<ReportData, 'rates' | 'focus' | 'comments'>,
+  {
+    rates,
+    focus,
+    comments,
+    counts,
+  }: Pick<ReportData, 'rates' | 'focus' | 'comments'> & { counts: readonly NotApplicableRow[] },
 ): ReportData {
   const { groups, period, week, weeks, wanted, statistics } = shared;
   const compares = { first: statistics.windowOf(period.first).first, last: week };
@@ -197,8 +211,7 @@ function reportIn(
   const compared: ComparedWith = { kind: comparison.kind, whole: readingsOf(comparison.group?.id) };
   const own = readingsOf(groupId);
   const kpis = kpisOf(shared, own, compared);
-  // A single week asks only some of the questions. The figures of the other questions come from the weeks of the rolling KPIs.
-  const first = period.kind === 'week' ? statistics.windowOf(week).first : period.first;
+  const { first } = questionWindow(shared);
   const children = groups.children(groupId);
   return {
     company: shared.company,
@@ -212,7 +225,7 @@ function reportIn(
     kpis,
     rates,
     focus,
-    questions: questionsOf(shared, { first, last: week }, own, compared),
+    questions: questionsOf(shared, own, compared, counts),
     comments,
     thresholds: thresholdsIn(weeks, first < period.first ? first : period.first, week),
     day: wanted.day,
@@ -243,13 +256,24 @@ function kpisOf(
   });
 }
 
-/** Returns the last shown figure of each question in a window. */
+/**
+ * Returns the weeks that the figures of questions come from. A single week asks only some of the questions. The figures of the other
+ * questions come from the weeks of the rolling KPIs.
+ */
+const questionWindow = ({ period, statistics, week }: Shared): Window => ({
+  first: period.kind === 'week' ? statistics.windowOf(week).first : period.first,
+  last: week,
+});
+
+/** Returns the last shown figure of each question. */
 function questionsOf(
-  { questions, statistics }: Shared,
-  { first, last }: { first: Week; last: Week },
+  shared: Shared,
   own: Readings,
   compared: ComparedWith,
+  counts: readonly NotApplicableRow[],
 ): ReportQuestion[] {
+  const { questions, statistics } = shared;
+  const { first, last } = questionWindow(shared);
   return [...own].flatMap(([id, readings]) => {
     const question = questions.get(id);
     const reading = readings.findLast((one) => one.week >= first && one.week <= last && one.value !== null);
@@ -262,7 +286,9 @@ function questionsOf(
       { compared, parent: undefined },
       statistics,
     );
-    return [{ text: question.text, week, value, answers, margin, difference, handedOut }];
+    const counted = counts.find((one) => one.questionId === id && one.week === week);
+    const notApplicable = counted ? { count: counted.count, of: counted.of } : null;
+    return [{ text: question.text, week, value, answers, margin, difference, handedOut, notApplicable }];
   });
 }
 

@@ -28,6 +28,8 @@ export type ReportQuestion = {
   margin: number | null;
   difference: Difference | null;
   handedOut: boolean;
+  /** How many people chose "not applicable", and of how many who answered; null: withheld, or no one could. */
+  notApplicable: { count: number; of: number } | null;
 };
 
 export type ReportData = {

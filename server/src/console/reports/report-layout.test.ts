@@ -44,6 +44,7 @@ const full = anyReport({
     ...anyQuestion(i),
     text: `${i} ${long}`,
     handedOut: true,
+    notApplicable: { count: 1100, of: 12_000 },
   })),
   comments: { total: 900, newest: Array.from({ length: 15 }, () => comment(long)) },
 });

@@ -269,7 +269,7 @@ function questionList(
     sheet.y += 3;
     const { y } = sheet;
     const text = set(row.name, styles.body, sheet, { x, width: width - scoreWidth - 8, most: 2 });
-    const note = set(row.note, styles.note, sheet, { x, width: width - scoreWidth - 8 });
+    const note = set(row.note, styles.note, sheet, { x, width: width - scoreWidth - 8, most: 2 });
     const score = setAt(row.value, styles.strong, sheet, y, { ...ends, width: scoreWidth });
     const isClear = row.difference !== null && row.difference.verdict !== 'unclear';
     const compared = isClear ? mark(row.difference, sheet, y + styles.strong.leading, x + width) : [];

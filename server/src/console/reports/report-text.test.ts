@@ -1,6 +1,7 @@
 import type { Finding } from '@soundings/contract/console/results/results.ts';
 import { periodNamed } from '@soundings/contract/periods.ts';
 import { describe, expect, test } from 'vitest';
+import type { ReportQuestion } from './report-data.ts';
 import { reportTextOf } from './report-text.ts';
 import { anyKpi, anyQuestion, anyReport } from './reports.fixture.ts';
 
@@ -172,6 +173,19 @@ describe('a report in words', () => {
       const scores = [...strongest.items, ...weakest.items.toReversed()].map(({ score }) => score!);
       expect(scores).toEqual(scores.toSorted((a, b) => b - a));
     }
+  });
+
+  test('says how many found a question not applicable, and nothing if no one did or it is withheld', () => {
+    const noteOf = (more: Partial<ReportQuestion>, language = 'en') =>
+      reportTextOf(anyReport({ questions: [{ ...anyQuestion(0), ...more }] }), language).strongest.items[0]!
+        .note;
+    const some = { notApplicable: { count: 8, of: 64 } };
+    expect(noteOf(some)).toBe('34 answers, week 38, 13% not applicable');
+    expect(noteOf(some, 'sv')).toBe('34 svar, vecka 38, 13 % gäller inte mig');
+    expect(noteOf({ notApplicable: { count: 1, of: 900 } })).toContain(', 1% not applicable');
+    for (const notApplicable of [null, { count: 0, of: 64 }])
+      expect(noteOf({ notApplicable })).toBe('34 answers, week 38');
+    expect(noteOf({ ...some, answers: null })).toBe('week 38');
   });
 
   test('states the thresholds, or that the survey is not anonymous', () => {

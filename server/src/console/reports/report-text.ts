@@ -258,10 +258,7 @@ function questionsOf(
   const rowOf = (question: ReportQuestion): ReportRow => ({
     ...figureOf(question, context),
     name: question.text,
-    note:
-      question.answers === null
-        ? weekText(question.week, context)
-        : t('questionNote', { count: question.answers, week: weekText(question.week, context) }),
+    note: questionNote(question, context),
     change: null,
     ...comparedOf(question.difference, context),
   });
@@ -275,6 +272,17 @@ function questionsOf(
     strongest: { title: t('strongest'), note: noteOf(highest), items: highest },
     weakest: { title: t('weakest'), note: noteOf(lowest), items: lowest },
   };
+}
+
+/** "64 answers, week 38, 12% not applicable". Says nothing of "not applicable" if no one chose it. */
+function questionNote({ answers, week, notApplicable }: ReportQuestion, context: TextContext): string {
+  const { t } = context;
+  const named = weekText(week, context);
+  if (answers === null) return named;
+  if (notApplicable === null || notApplicable.count === 0)
+    return t('questionNote', { count: answers, week: named });
+  const share = Math.max(1, Math.round((100 * notApplicable.count) / notApplicable.of));
+  return t('questionNoteNotApplicable', { count: answers, week: named, percent: share });
 }
 
 const score = (value: number) => Math.round(value * 100);

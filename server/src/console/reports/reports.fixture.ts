@@ -65,6 +65,7 @@ export const anyQuestion = (index: number): ReportQuestion => ({
   margin: 0.05,
   difference: { value: 0.6, by: -0.08, verdict: index % 2 ? 'down' : 'unclear', handedOut: false },
   handedOut: false,
+  notApplicable: null,
 });
 
 export const anyReport = (more: Partial<ReportData> = {}): ReportData => ({

@@ -26,6 +26,30 @@ export async function selectRatesOfGroups(
     order  by r.group_id, r.week`;
 }
 
+/** `count`: how many people chose "not applicable"; `of`: of how many who answered. */
+export type NotApplicableRow = { groupId: number; questionId: number; week: Week; count: number; of: number };
+
+/** Returns how many people of groups chose "not applicable", for each question and week of a window in which this is published. */
+export async function selectNotApplicableOfGroups(
+  db: Db,
+  accountId: AccountId,
+  groupIds: readonly number[],
+  { first, last }: Window,
+): Promise<NotApplicableRow[]> {
+  return db<NotApplicableRow[]>`
+    select r.group_id          as "groupId",
+           r.question_id       as "questionId",
+           r.week              as "week",
+           r.not_applicable    as "count",
+           r.not_applicable_of as "of"
+    from   groups g
+    join   results r on r.account_id = g.account_id and r.group_id = g.group_id
+                    and r.week between ${first} and ${last}
+    where  g.account_id = ${accountId} and g.group_id = any(${groupIds as number[]}::integer[])
+    and    r.not_applicable is not null and r.not_applicable_of is not null
+    order  by r.group_id, r.question_id, r.week`;
+}
+
 /** Returns the newest comments that are shown in each group, in the order of the comments page, and how many there are. */
 export async function selectNewestCommentsOfGroups(
   db: Db,

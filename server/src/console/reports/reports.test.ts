@@ -52,26 +52,33 @@ function history(): object[] {
     places.map((place, i) => [`p${i}`, place === 'north' && i < 3 ? ['team'] : [place]]),
   );
   return [
-    ...['a', 'b', 'c', 'd'].map((key) => question(key, 1)),
+    ...['a', 'b', 'c'].map((key) => question(key, 1)),
+    question('d', 1, { allowsNotApplicable: true }),
     kpi('mood', ['a', 'b']),
     kpi('work', ['c', 'd']),
     ...weeks.flatMap((week, w) => [
       round(weekName(week), 'top', ['a', 'b', 'c', 'd'], people),
       ...Object.entries(people).flatMap(([person, [place]], i) =>
         ['a', 'b', 'c', 'd'].map((key, k) =>
-          answerLine(
-            weekName(week),
-            'top',
-            person,
-            key,
-            1 + ((i * 7 + k * 3 + w * (place === 'south' ? 2 : 1)) % 5),
-            key === 'a' ? `${place} says ${i} in ${week}` : undefined,
-          ),
+          key === 'd' && i % 6 === 5
+            ? notApplicable(week, person)
+            : answerLine(
+                weekName(week),
+                'top',
+                person,
+                key,
+                1 + ((i * 7 + k * 3 + w * (place === 'south' ? 2 : 1)) % 5),
+                key === 'a' ? `${place} says ${i} in ${week}` : undefined,
+              ),
         ),
       ),
     ]),
   ];
 }
+
+const notApplicable = (week: string, person: string) => ({
+  answer: { week: weekName(week), group: 'top', person, question: 'd', notApplicable: true },
+});
 
 async function managerOf(kind: MembershipKind, name: string): Promise<SendRequest> {
   const { request, userId } = await signInNew(world, account.id, 'Manager');
@@ -118,7 +125,10 @@ test.each(['top', 'north', 'south'])(
       const path = `/results/groups/${id}/questions/${questionId}?compare=company`;
       const figure = (await get<QuestionResults>(administrator, path)).figures.at(-1)!;
       expect(row.value).toContain(`${score(figure.value!)}`);
-      expect(row.note).toBe(`${figure.answers} answers, week 40`);
+      const { count, of } = figure.notApplicable ?? { count: 0, of: 1 };
+      const none = count === 0 ? '' : `, ${Math.round((100 * count) / of)}% not applicable`;
+      expect([row.name, count > 0]).toEqual([row.name, row.name.includes('d')]);
+      expect(row.note).toBe(`${figure.answers} answers, week 40${none}`);
     }
   },
 );
@@ -297,6 +307,7 @@ test('the command saves the same files as the console, and none if there are no 
       { account: String(account.id), out: join(folder, out), ...more },
       undefined as never,
       () => '',
+      '',
     );
   try {
     const group = String(idOf.get('south'));

@@ -9,7 +9,8 @@ import type { Pool } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.sql.ts';
 import type { Kpi } from '../../questions/questions.sql.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { type LatestFigures, selectLatestFigures } from '../../results/data/latest-figures.sql.ts';
+import { latestFigures } from '../../results/data/latest-figures.ts';
+import type { LatestFigures } from '../../results/data/latest-figures.sql.ts';
 import { kpisIn, shownQuestions } from '../../results/data/read-results.ts';
 import type { Window } from '../../results/data/window.ts';
 import type { ComputeDrivers } from '../../results/statistics/drivers-thread.ts';
@@ -43,7 +44,7 @@ export async function readDrivers(
   const ids = [
     ...new Set([...kpis.flatMap(({ questionIds }) => questionIds), ...recommended.map(({ id }) => id)]),
   ];
-  const all = last === undefined ? [] : await selectLatestFigures(pool, accountId, ids, windowTo(last, span));
+  const all = last === undefined ? [] : await latestFigures(pool, accountId, ids, windowTo(last, span));
   const figures = all.filter(({ groupId }) => open?.has(groupId) !== false);
 
   const candidates = candidatesOf(kpis, recommended, language).filter(({ questionIds }) =>

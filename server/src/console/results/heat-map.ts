@@ -10,7 +10,6 @@ import { selectValuedKpis, selectWeekRates, type KpiTexts } from '../../results/
 import {
   kpiCell,
   type KpiCell,
-  noReadings,
   type Statistics,
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
@@ -24,13 +23,12 @@ type Wanted = { week: string | undefined; compare: Comparison | undefined; langu
 export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise<HeatMap> {
   const weeks = await readWeeks(pool, who);
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
-  const [groups, rates, allowed] = await Promise.all([
+  const [groups, rates, allowed, statistics] = await Promise.all([
     readCountedGroups(pool, who, wanted.language),
     week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
     allowedComparisons(pool, who),
+    week === undefined ? undefined : statisticsShown(pool, who.accountId, { first: week, last: week }),
   ]);
-  const statistics =
-    week === undefined ? undefined : await statisticsShown(pool, who.accountId, { first: week, last: week });
   const possible =
     week === undefined || !statistics
       ? withoutHalfYear(allowed)
@@ -94,12 +92,12 @@ async function readCells(
   const others = new Map(rows.map(({ id }) => [id, otherOf(id)]));
   const wanted = { compared: others, questionIds: ids };
   const readings = await readingsOfWeek(pool, accountId, wanted, { week, statistics, kind });
-  const of = (groupId: number | undefined) => readings.get(groupId ?? 0) ?? noReadings;
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = others.get(groupId);
     const isSame = kind !== 'halfYear' && other === undefined;
-    const compared = { kind: isSame ? ('none' as const) : kind, whole: of(other) };
-    const cells = valued.map(({ id }) => kpiCell(id, week, of(groupId), compared, statistics));
+    const compared = { kind: isSame ? ('none' as const) : kind, whole: readings(other) };
+    const own = readings(groupId);
+    const cells = valued.map(({ id }) => kpiCell(id, week, own, compared, statistics));
     return [groupId, cells];
   });
   const isAsked = valued.map((_, i) => all.some(([, cells]) => cells[i]?.value !== 'none'));

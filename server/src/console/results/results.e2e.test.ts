@@ -258,6 +258,26 @@ test.skipIf(!hasBrowser())(
   },
 );
 
+test.skipIf(!hasBrowser())(
+  'a page requests its results once, in the language of the user, even if the browser has another language',
+  long,
+  async () => {
+    const { email } = world.administrator;
+    const page = await openConsole(world, browser, email, { path: '/', language: 'en' });
+    await page.getByRole('heading', { level: 2, name: 'In short' }).waitFor();
+    await world.pool`update users set language = 'sv' where account_id = ${world.accountId} and email = ${email}`;
+    const requested: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.startsWith('/api/results')) requested.push(`${pathname} ${searchParams.get('language')}`);
+    });
+    await page.goto('/', { waitUntil: 'networkidle' });
+    await page.getByRole('heading', { level: 2, name: 'I korthet' }).waitFor();
+    expect(requested.toSorted()).toEqual(['/api/results sv', `/api/results/groups/${top.id} sv`]);
+    expect(await page.locator('html').getAttribute('lang')).toBe('sv');
+  },
+);
+
 /** Returns the heat map on the page: the text of each cell, including withheld ones, and the names without the number of people. */
 async function heatTable(page: Page): Promise<{ columns: string[]; rows: string[][] }> {
   const table = page.getByRole('table', { name: 'Heat map' });

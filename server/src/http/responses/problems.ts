@@ -21,9 +21,12 @@ const statuses: Record<FaultKind, number> = {
 /** The value of Retry-After, in seconds, for requests that can't be handled now. */
 export const retryAfter = '5';
 
-/** Returns the response to a fault for an interface. For an invalid token, all interfaces except the data interface return 400 (§7). */
+/** The interfaces that return 400 for an invalid token (§7). The others return 401. */
+const with400: readonly InterfaceName[] = ['organization', 'upload'];
+
+/** Returns the response to a fault for an interface. */
 export function faultResponse(fault: Fault, id: string, face: InterfaceName): ErrorResponse {
-  const status = fault.kind === 'unauthenticated' && face !== 'data' ? 400 : statuses[fault.kind];
+  const status = fault.kind === 'unauthenticated' && with400.includes(face) ? 400 : statuses[fault.kind];
   const headers: Record<string, string> = {};
   if (fault.kind === 'unauthenticated' && face === 'upload') return { status, headers, body: undefined };
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="soundings"';

@@ -18,15 +18,24 @@ export type MailCheckOptions = { stepMs?: number; dnsMs?: number; dnsServers?: s
 
 /** Tests the settings with an email. Its recipient must be a valid address. Returns what was found, in the order of the steps. */
 export async function checkMail(
-  { smtpUrl, mailFrom, dkim }: MailCheckSettings,
+  settings: MailCheckSettings,
   mailer: Mailer,
   mail: Mail,
-  { stepMs = 10_000, dnsMs = 20_000, dnsServers }: MailCheckOptions = {},
+  options: MailCheckOptions = {},
+): Promise<MailFinding[]> {
+  return checkMailSettings(settings, options, { to: mail.to, deliver: () => deliver(mailer, mail) });
+}
+
+/** Tests the settings. Without `test`, it names no recipient and sends no email. */
+export async function checkMailSettings(
+  { smtpUrl, mailFrom, dkim }: MailCheckSettings,
+  { stepMs = 10_000, dnsMs = 20_000, dnsServers }: MailCheckOptions,
+  test?: { to: string; deliver: () => Promise<MailFinding> },
 ): Promise<MailFinding[]> {
   const [server, from] = [smtpServerOf(smtpUrl), mailboxOf(mailFrom)];
   if (!server || !from) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
-  const { findings, addresses } = await checkServer(server, { from, to: mail.to }, stepMs);
-  const delivery = hasProblem(findings) ? [] : [await deliver(mailer, mail)];
+  const { findings, addresses } = await checkServer(server, { from, ...(test && { to: test.to }) }, stepMs);
+  const delivery = !test || hasProblem(findings) ? [] : [await test.deliver()];
   const signal = AbortSignal.timeout(dnsMs);
   const domain = await checkDomain(
     openDns(signal, dnsServers),

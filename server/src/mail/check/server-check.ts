@@ -23,10 +23,10 @@ type Steps = {
 /** A connection: its socket, its lines, and what the server supports, in capital letters. */
 type Session = { socket: Socket; dialog: Dialog; supported: string[] };
 
-/** Checks a mail server with a sender and a recipient. Each step takes at most `timeoutMs`. */
+/** Checks a mail server with a sender and, if given, a recipient. Each step takes at most `timeoutMs`. */
 export async function checkServer(
   server: SmtpServer,
-  { from, to }: { from: Mailbox; to: string },
+  { from, to }: { from: Mailbox; to?: string | undefined },
   timeoutMs: number,
 ): Promise<ServerCheck> {
   const findings: MailFinding[] = [];
@@ -238,11 +238,12 @@ async function loggedIn(
 async function introduce(
   { add }: Steps,
   { dialog }: Session,
-  { from: { address }, to }: { from: Mailbox; to: string },
+  { from: { address }, to }: { from: Mailbox; to?: string | undefined },
 ): Promise<void> {
   const sender = await dialog.say(`MAIL FROM:<${address}>`);
   if (sender.code !== 250) throw problemAt('sender', 'senderRefused', { address, said: sender.text });
   add(finding('sender', 'ok', 'senderAccepted', { address }));
+  if (to === undefined) return;
   const { code, text: said } = await dialog.say(`RCPT TO:<${to}>`);
   if (code >= 400 && code < 500) throw problemAt('recipient', 'recipientDeferred', { address: to, said });
   if (code !== 250 && code !== 251) throw problemAt('recipient', 'recipientRefused', { address: to, said });

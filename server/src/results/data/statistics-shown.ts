@@ -45,7 +45,12 @@ import { kpiWeeksOf } from '../statistics/statistics.ts';
 import { selectKpiStatistics, selectQuestionStatistics } from '../statistics/statistics.sql.ts';
 import { variationIn } from '../statistics/history.ts';
 import { type QuestionsOf, questionsIn } from './kpi-questions.ts';
-import { type ReadingsWanted, selectAskedWeeks, selectReadings } from './statistics-shown.sql.ts';
+import {
+  type ReadingsRow,
+  type ReadingsWanted,
+  selectAskedWeeks,
+  selectReadings,
+} from './statistics-shown.sql.ts';
 import type { Window } from './window.ts';
 
 /** What is known about the figures of an account in a span of weeks. */
@@ -122,7 +127,39 @@ export async function statisticsShown(pool: Pool, accountId: AccountId, window: 
   };
 }
 
-const listOf = (text: string): (number | null)[] => JSON.parse(`[${text}]`) as (number | null)[];
+const listOf = (text: string | null): (number | null)[] => JSON.parse(`[${text ?? ''}]`) as (number | null)[];
+
+/** Returns the function that parses the readings of a group. `first`: the first week of the window that they are from. */
+export function readingsParser(first: Week): (row: ReadingsRow) => Readings {
+  const weeks = new Map<number, Week>();
+  const weekAt = (days: number): Week => {
+    const known = weeks.get(days) ?? addWeeks(first, days / 7);
+    weeks.set(days, known);
+    return known;
+  };
+  return (row) => {
+    const [ids, days, values] = [listOf(row.questionIds), listOf(row.days), listOf(row.values)];
+    const [answers, handedOut] = [listOf(row.answers), listOf(row.handedOut)];
+    const [askedDays, asked] = [listOf(row.askedDays), listOf(row.asked)];
+    const askedOn = new Map(askedDays.map((day, i) => [day, asked[i] as number | null]));
+    const readings = new Map<number, Reading[]>();
+    const unordered = new Set<Reading[]>();
+    for (let i = 0; i < ids.length; i++) {
+      const reading = {
+        week: weekAt(days[i] as number),
+        value: values[i] as number | null,
+        answers: answers[i] as number | null,
+        asked: askedOn.get(days[i] as number) ?? null,
+        handedOut: handedOut[i] === 1,
+      };
+      const own = readings.get(ids[i] as number);
+      if (own === undefined) readings.set(ids[i] as number, [reading]);
+      else if (own.push(reading) > 1 && own.at(-2)!.week > reading.week) unordered.add(own);
+    }
+    for (const own of unordered) own.sort((a, b) => (a.week < b.week ? -1 : 1));
+    return readings;
+  };
+}
 
 /** Returns the readings of questions in a window, by group or by segment. Those without readings are missing. */
 export async function readingsShown(
@@ -131,33 +168,9 @@ export async function readingsShown(
   wanted: ReadingsWanted,
   window: Window,
 ): Promise<Map<number, Readings>> {
+  const parse = readingsParser(window.first);
   const rows = await selectReadings(pool, accountId, wanted, window);
-  const weeks = new Map<number, Week>();
-  const weekAt = (days: number): Week => {
-    const known = weeks.get(days) ?? addWeeks(window.first, days / 7);
-    weeks.set(days, known);
-    return known;
-  };
-  return new Map(
-    rows.map((row) => {
-      const [ids, days, values] = [listOf(row.questionIds), listOf(row.days), listOf(row.values)];
-      const [answers, asked, handedOut] = [listOf(row.answers), listOf(row.asked), listOf(row.handedOut)];
-      const readings = new Map<number, Reading[]>();
-      for (const [i, id] of ids.entries()) {
-        const own = readings.get(id as number) ?? [];
-        readings.set(id as number, own);
-        own.push({
-          week: weekAt(days[i] as number),
-          value: values[i] as number | null,
-          answers: answers[i] as number | null,
-          asked: asked[i] as number | null,
-          handedOut: handedOut[i] === 1,
-        });
-      }
-      for (const own of readings.values()) own.sort((a, b) => (a.week < b.week ? -1 : 1));
-      return [row.groupId, readings];
-    }),
-  );
+  return new Map(rows.map((row) => [row.groupId, parse(row)]));
 }
 
 export const noReadings: Readings = new Map();
@@ -261,11 +274,19 @@ function differenceIn(
   return kpiSinceHalfYear(latest, latestOf(readings, ids, halfYearBefore(windowOf(week))), variationOf);
 }
 
+// A heat map asks for the same window for each of its cells.
+const halfYearsBefore = new WeakMap<Window, Window>();
+
 /** Returns the weeks that the weeks of a window are compared with. */
-export const halfYearBefore = ({ first, last }: Window): Window => ({
-  first: addWeeks(first, -halfYear),
-  last: addWeeks(last, -halfYear),
-});
+export function halfYearBefore(window: Window): Window {
+  const { first, last } = window;
+  const known = halfYearsBefore.get(window) ?? {
+    first: addWeeks(first, -halfYear),
+    last: addWeeks(last, -halfYear),
+  };
+  halfYearsBefore.set(window, known);
+  return known;
+}
 
 /** Returns the best estimate of a small group's rolling KPI value; null if the group is not small, or nothing is known about it. */
 export function kpiEstimate(
@@ -349,7 +370,9 @@ export function kpiCell(
   const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
   const { variationOf, asked } = statistics;
   const cutoff = cutoffOf('change');
-  const change = cutoff && kpiChange(latest, readings, asked, { variationOf, factor });
+  // With a level of 0, no change of the week is clear.
+  const change =
+    cutoff && cutoff.level > 0 ? kpiChange(latest, readings, asked, { variationOf, factor }) : undefined;
   const isClearChange = change !== undefined && verdictOf(change, cutoff) !== 'unclear';
   const { kind } = compared;
   return {

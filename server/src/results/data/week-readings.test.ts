@@ -57,12 +57,11 @@ test('cells need only the readings that are sought, unless one of them is withhe
     ]);
     for (const kind of kinds) {
       const sought = soughtIn(week, statistics, kind, ids);
-      const isSought = (id: number, one: Reading) =>
-        sought.some(({ questionId, weeks }) => questionId === id && weeks.at(-1) === one.week);
+      const isSought = (one: Reading) => sought.some(({ weeks }) => weeks.at(-1) === one.week);
       const some = new Map(
         [...all].map(([groupId, readings]): [number, Readings] => [
           groupId,
-          new Map([...readings].map(([id, list]) => [id, list.filter((one) => isSought(id, one))])),
+          new Map([...readings].map(([id, list]) => [id, list.filter(isSought)])),
         ]),
       );
       const others = groupsToRead(new Map([[1, kind === 'company' ? 2 : undefined]]), some, sought);

@@ -90,7 +90,8 @@ export function meanOf(measured: readonly (Measured & { week: Week })[], factor 
     errors.set(one.week, (errors.get(one.week) ?? 0) + Math.sqrt(one.variance));
   }
   const count = measured.length;
-  const sum = errors.values().reduce((total, error) => total + error * error, 0);
+  let sum = 0;
+  for (const error of errors.values()) sum += error * error;
   return { by: by / count, variance: (factor * sum) / (count * count), freedom, answers: answers / count };
 }
 

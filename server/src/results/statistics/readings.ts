@@ -25,15 +25,29 @@ const earlierTimes = 3;
 export const isShown = (reading: Reading): reading is ShownReading =>
   reading.value !== null && reading.answers !== null;
 
-/** Returns the latest shown reading of the weeks from `first` to `last`. */
+/**
+ * Returns the latest shown reading of the weeks from `first` to `last`. A loop, like the functions below: a heat map calls them hundreds
+ * of thousands of times, and a closure for each call would take longer than the search.
+ */
 export function latestIn(
   readings: readonly Reading[] | undefined,
   first: Week,
   last: Week,
 ): ShownReading | undefined {
-  return readings?.findLast(
-    (one): one is ShownReading => one.week <= last && one.week >= first && isShown(one),
-  );
+  for (let i = (readings?.length ?? 0) - 1; i >= 0; i--) {
+    const one = readings![i]!;
+    if (one.week < first) return undefined;
+    if (one.week <= last && isShown(one)) return one;
+  }
+  return undefined;
+}
+
+/** Returns the reading of a week. */
+export function readingOf(readings: readonly Reading[] | undefined, week: Week): Reading | undefined {
+  for (let i = (readings?.length ?? 0) - 1; i >= 0; i--) {
+    if (readings![i]!.week === week) return readings![i];
+  }
+  return undefined;
 }
 
 // The feed requests the same few weeks thousands of times.
@@ -42,10 +56,12 @@ const limitsKept = 10_000;
 
 /** Returns the first week in which a reading can be compared with one of the week `week`. */
 export function earliestComparable(week: Week, asked: readonly Week[] | undefined): Week {
-  const earlier = (asked ?? []).filter((one) => one < week).slice(-earlierTimes);
+  let before = (asked?.length ?? 0) - 1;
+  while (before >= 0 && asked![before]! >= week) before--;
+  const earliest = before < 0 ? undefined : asked![Math.max(0, before + 1 - earlierTimes)];
   const limit = limits.get(week) ?? addWeeks(week, -comparableWeeks);
   if (limits.size < limitsKept) limits.set(week, limit);
-  return earlier[0] !== undefined && earlier[0] > limit ? earlier[0] : limit;
+  return earliest !== undefined && earliest > limit ? earliest : limit;
 }
 
 /** Returns the last shown reading before another one, from the last few times the question was asked. */
@@ -55,7 +71,10 @@ export function previousOf(
   asked: readonly Week[] | undefined,
 ): ShownReading | undefined {
   const first = earliestComparable(week, asked);
-  return readings?.findLast(
-    (one): one is ShownReading => one.week < week && one.week >= first && isShown(one),
-  );
+  for (let i = (readings?.length ?? 0) - 1; i >= 0; i--) {
+    const one = readings![i]!;
+    if (one.week < first) return undefined;
+    if (one.week < week && isShown(one)) return one;
+  }
+  return undefined;
 }

@@ -16,6 +16,7 @@ import {
   isShown,
   latestIn,
   previousOf,
+  readingOf,
   type Readings,
   type ShownReading,
 } from './readings.ts';
@@ -40,10 +41,12 @@ export type VariationOf = (questionId: number, week: Week) => Variation | undefi
 
 /** Returns the latest shown readings of a KPI's questions in a window, in the order of their ids. */
 export function latestOf(readings: Readings, questionIds: readonly number[], window: KpiWindow): Latest[] {
-  return questionIds.flatMap((questionId) => {
+  const latest: Latest[] = [];
+  for (const questionId of questionIds) {
     const reading = latestIn(readings.get(questionId), window.first, window.last);
-    return reading ? [{ questionId, reading }] : [];
-  });
+    if (reading) latest.push({ questionId, reading });
+  }
+  return latest;
 }
 
 /** Returns whether one of the questions was asked in a window, with a figure or withheld. */
@@ -108,10 +111,11 @@ export function kpiChange(
   asked: AskedWeeks,
   { variationOf, factor }: { variationOf: VariationOf; factor: number },
 ): Compared | undefined {
-  const changes = latest.flatMap((one) => {
+  const changes: (Compared & { week: Week })[] = [];
+  for (const one of latest) {
     const change = questionChange(one, readings, asked, variationOf);
-    return change ? [{ ...change, week: one.reading.week }] : [];
-  });
+    if (change) changes.push({ ...change, week: one.reading.week });
+  }
   return comparedOf(changes, meanOf(changes, factor));
 }
 
@@ -119,9 +123,13 @@ function comparedOf(
   changes: readonly Pick<Compared, 'since' | 'handedOut'>[],
   mean: Measured,
 ): Compared | undefined {
-  if (changes.length === 0) return undefined;
-  const weeks = changes.map((one) => one.since).toSorted();
-  const [firstSince, since] = [weeks[0] as Week, weeks.at(-1) as Week];
+  const [one] = changes;
+  if (!one) return undefined;
+  let [firstSince, since] = [one.since, one.since];
+  for (const change of changes) {
+    if (change.since < firstSince) firstSince = change.since;
+    if (change.since > since) since = change.since;
+  }
   return { ...mean, since, firstSince, questions: changes.length, handedOut: isOneHandedOut(changes) };
 }
 
@@ -161,15 +169,17 @@ export function kpiDifference(
   whole: Readings,
   variationOf: VariationOf,
 ): Differing | undefined {
-  const differences = latest.flatMap(({ questionId, reading }) => {
-    const other = whole.get(questionId)?.find(({ week }) => week === reading.week);
-    if (!other || !isShown(other)) return [];
+  const differences: Differing[] = [];
+  for (const { questionId, reading } of latest) {
+    const other = readingOf(whole.get(questionId), reading.week);
+    if (!other || !isShown(other)) continue;
     const variation = variationOf(questionId, reading.week);
     const measured = variation
       ? differenceOf(reading, other, variation)
       : untested(reading.value - other.value, reading.answers);
-    return [{ ...measured, value: other.value, handedOut: reading.handedOut || other.handedOut }];
-  });
+    const handedOut = reading.handedOut || other.handedOut;
+    differences.push({ ...measured, value: other.value, handedOut });
+  }
   return differingOf(differences, meanOfSteady(differences));
 }
 

@@ -1,5 +1,6 @@
 // What a schedule that chooses people by a date can be expected to ask, by the dates that people have now. Only counts leave this file.
-import type { ExpectedByDate } from '@soundings/contract/console/by-date.ts';
+import type { WaitingByDate } from '@soundings/contract/console/asking.ts';
+import type { ByDate, ExpectedByDate } from '@soundings/contract/console/by-date.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import { descendantsOf, outermost } from '../rounds.ts';
@@ -19,8 +20,47 @@ export async function expectedByDate(
   schedule: NewSchedule & { id: number | null },
   { days, today }: { days: string[]; today: string },
 ): Promise<ExpectedByDate | null> {
-  const { byDate, id: scheduleId } = schedule;
+  const { byDate } = schedule;
   if (!byDate) return null;
+  const { groups, roundsOn } = await readerOf(db, accountId, schedule, byDate);
+  const lastYear = (await roundsOn(daysOfLastYear(schedule, today), false)).filter(
+    ({ people }) => people > 0,
+  );
+  return {
+    ...(await selectDateCounts(db, accountId, groups, byDate.attribute)),
+    coming: await roundsOn(days, true),
+    lastYear: { rounds: lastYear.length, people: lastYear.reduce((sum, { people }) => sum + people, 0) },
+  };
+}
+
+/**
+ * Returns what can be expected of the next days of a schedule, and how many people of a group have to be due; null if it asks
+ * everyone.
+ */
+export async function comingByDate(
+  db: Db,
+  accountId: AccountId,
+  schedule: NewSchedule & { id: number },
+  days: string[],
+): Promise<{ rounds: ExpectedRound[]; minimum: number } | null> {
+  const { byDate } = schedule;
+  if (!byDate) return null;
+  const { roundsOn, minimum } = await readerOf(db, accountId, schedule, byDate);
+  return { rounds: await roundsOn(days, true), minimum };
+}
+
+/** Returns how many people wait if a round would ask no one; null: it would ask some. */
+export const waitingIn = ({ people, waiting }: ExpectedRound, minimum: number): WaitingByDate | null =>
+  people === 0 ? { people: waiting, minimum } : null;
+
+/** Returns the groups to look in, the minimum number of people, and a function that computes the rounds on days, in their order. */
+async function readerOf(
+  db: Db,
+  accountId: AccountId,
+  schedule: NewSchedule & { id: number | null },
+  byDate: ByDate,
+) {
+  const { id: scheduleId } = schedule;
   const { attribute } = byDate;
   const parents = await selectParents(db, accountId);
   const within = (ids: number[]) => ids.filter((id) => parents.has(id));
@@ -40,14 +80,7 @@ export async function expectedByDate(
     const due = { scheduleId, attribute, range, day: first, isActive };
     return expectedRounds(byDate, await selectPeopleByDate(db, accountId, groups, due), on, minimum);
   };
-  const lastYear = (await roundsOn(daysOfLastYear(schedule, today), false)).filter(
-    ({ people }) => people > 0,
-  );
-  return {
-    ...(await selectDateCounts(db, accountId, groups, attribute)),
-    coming: await roundsOn(days, true),
-    lastYear: { rounds: lastYear.length, people: lastYear.reduce((sum, { people }) => sum + people, 0) },
-  };
+  return { groups, minimum, roundsOn };
 }
 
 /** Returns the days on which a schedule would have asked in the last 52 weeks. None if it asks only once. */

@@ -54,10 +54,7 @@ export function openDelivery({
       pool,
       items.map(({ key, address }) => ({ ...key, address })),
     );
-    await recordSent(
-      pool,
-      items.map(({ key }) => key),
-    );
+    await recordSent(pool, items);
     return items;
   });
 

@@ -175,30 +175,34 @@ export async function beginSending(db: Db, messages: Decided[]): Promise<boolean
 /** The messages of a statement, as rows `n`. */
 const rowsOf = (
   db: Db,
-  items: (MessageKey & Partial<Record<'place' | 'respondent' | 'sealed', unknown>>)[],
+  items: (MessageKey & Partial<Record<'place' | 'respondent' | 'sealed' | 'address', unknown>>)[],
 ) => db`
   jsonb_to_recordset(${db.json(items as never)})
     as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
-         place integer, respondent uuid, sealed text[])`;
+         place integer, respondent uuid, sealed text[], address text)`;
 
 /** Condition: m is the message of row n. The account is checked separately. */
 const isRow = (db: Db) => db`
   m.user_id = n."userId" and m.week = n.week and m.schedule_id = n."scheduleId" and m.kind = n.kind`;
 
 /**
- * Records that the receiver accepted messages. An accepted invitation deletes the person's recorded rejection. The outcome of a
- * reminder is never recorded for a person, because only people who have not answered get one.
+ * Records that the receiver accepted messages. An accepted invitation deletes the person's recorded rejection, except that of an email
+ * address to which this one didn't go: otherwise the next one would go there again. The outcome of a reminder is never recorded for a
+ * person, because only people who have not answered get one.
  */
-export async function recordSent(db: Db, keys: MessageKey[]): Promise<void> {
+export async function recordSent(db: Db, sent: { key: MessageKey; address: string }[]): Promise<void> {
+  const items = sent.map(({ key, address }) => ({ ...keyOf(key), address }));
   await db`
-    with n    as materialized (select * from ${rowsOf(db, keys.map(keyOf))}),
+    with n    as materialized (select * from ${rowsOf(db, items)}),
          sent as (update messages m
                   set    state = 'sent'
                   from   n
                   where  m.account_id = n."accountId" and ${isRow(db)})
     delete from mail_refusals f
     using  n
-    where  f.account_id = n."accountId" and f.user_id = n."userId" and n.kind = 'invitation'`;
+    join   users u on u.account_id = n."accountId" and u.user_id = n."userId"
+    where  f.account_id = n."accountId" and f.user_id = n."userId" and n.kind = 'invitation'
+      and  not coalesce(lower(f.address) = lower(u.email) and lower(n.address) <> lower(u.email), false)`;
 }
 
 /** Records that the receiver rejected a message and, for an invitation, also the person's address and the reason. */

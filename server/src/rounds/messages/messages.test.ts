@@ -284,7 +284,7 @@ describe('a mail server', () => {
     ]);
     // The command does not show it either, nor how many there were.
     const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined, sms: undefined }))['week show']!;
-    const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '')) as {
+    const shown = (await show.run!(pool, { account: String(accountId) }, database.keys, () => '', '')) as {
       weeks: { messages: unknown[] }[];
     };
     expect(JSON.parse(JSON.stringify(shown.weeks[0]?.messages))).toEqual([
@@ -293,7 +293,8 @@ describe('a mail server', () => {
       { kind: 'reminder', state: 'sent' },
     ]);
     expect(await selectRefusals(pool, accountId)).toEqual([refusal]);
-    await recordSent(pool, [{ accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' }]);
+    const key = { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' } as const;
+    await recordSent(pool, [{ key, address: refusal!.address }]);
     expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 

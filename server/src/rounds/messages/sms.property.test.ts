@@ -12,7 +12,7 @@ import { cases } from '../../testing/house/cases.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
 import { newLinks } from '../links.ts';
-import { takeDue } from './messages.sql.ts';
+import { insertRefusal, takeDue } from './messages.sql.ts';
 import { askByPhone, friday, minute, phoneOf, smsSenderOf, type TextedAccount } from './sms.fixture.ts';
 
 /** More than the gateway gets at the same time, so that a process can hold messages that it has not begun to send. */
@@ -46,7 +46,7 @@ type Step =
   | { kind: 'killed'; after: 'taking' | 'sending' }
   /** A process waits for a gateway that accepts messages only after a while, and then continues. */
   | { kind: 'stalled' | 'resumed' }
-  | { kind: 'answer' | 'new number' | 'email' | 'no email'; person: number }
+  | { kind: 'answer' | 'new number' | 'email' | 'no email' | 'returned'; person: number }
   | { kind: 'switch' };
 
 const person = fc.nat(people - 1);
@@ -73,7 +73,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constantFrom('answer' as const, 'new number' as const, 'email' as const, 'no email' as const),
+      kind: fc.constantFrom(
+        'answer' as const,
+        'new number' as const,
+        'email' as const,
+        'no email' as const,
+        'returned' as const,
+      ),
       person,
     }),
   },
@@ -143,6 +149,12 @@ class Run {
         return void (await this.#change(one.person, mailOf(one.person)));
       case 'no email':
         return void (await this.#change(one.person, { email: null, email_key: null }));
+      case 'returned': {
+        // The report arrives at any time, of this email or an earlier one.
+        const userId = this.account.userIds[one.person] as number;
+        const { email: address } = mailOf(one.person);
+        return insertRefusal(pool, { accountId, userId }, { address, reason: 'unknown', isReturned: true });
+      }
       case 'switch':
         await pool`update accounts set sms = not sms where account_id = ${accountId}`;
     }

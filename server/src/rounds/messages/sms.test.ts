@@ -21,6 +21,7 @@ import { exportLinks } from '../links.ts';
 import { type LinkNotice, sendLinkNotice } from './link-notices.ts';
 import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
 import { openSender } from './messages.ts';
+import { insertRefusal, recordSent } from './messages.sql.ts';
 import { setSurveyEmails } from './opt-outs.sql.ts';
 import {
   askByPhone,
@@ -56,6 +57,7 @@ async function newMailer() {
   return { smtp, mailer };
 }
 
+const mailOf = (at: number) => `p${at + 1}@example.org`;
 const phonesIn = (got: readonly ReceivedRequest[]) => got.map(({ json }) => json.phone).toSorted();
 const linkIn = (text: string) => /\/a\/([0-9A-Za-z]{27})/.exec(text)?.[1] as string;
 const countsOf = async (accountId: number, now = 0) =>
@@ -135,6 +137,61 @@ describe('a text message', () => {
     const gateway = await newGateway();
     await smsSenderOf(database, gateway.url).send(noon);
     expect(phonesIn(gateway.got)).toEqual([phoneOf(1), phoneOf(2)]);
+  });
+
+  test('replaces emails to an address that returned or rejected one: the reminder and later rounds, never an invitation twice', async () => {
+    const account = await askByPhone(database, { count: 3, ...reminded });
+    const { accountId, userIds, week } = account;
+    const { pool } = database;
+    for (const [i, userId] of userIds.entries())
+      await changePerson(accountId, userId, { email: mailOf(i), email_key: mailOf(i) });
+    const { smtp, mailer } = await newMailer();
+    const gateway = await newGateway();
+    const { send } = smsSenderOf(database, gateway.url, { mailer });
+    await send(noon);
+    expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual([0, 1, 2].map(mailOf));
+    // The first email is returned, and the second to an address that the person no longer has.
+    const returned = { reason: '550 no such mailbox', isReturned: true };
+    await insertRefusal(pool, { accountId, userId: userIds[0]! }, { address: mailOf(0), ...returned });
+    await insertRefusal(
+      pool,
+      { accountId, userId: userIds[1]! },
+      { address: 'old@example.org', ...returned },
+    );
+    await send(noon + 10 * minute);
+    expect(gateway.got).toEqual([]);
+    smtp.mails.length = 0;
+    await send(friday);
+    expect(gateway.got.map(({ json }) => [json.phone, json.kind])).toEqual([[phoneOf(1), 'reminder']]);
+    expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual([mailOf(1), mailOf(2)]);
+    // The old link no longer works, as with any new address.
+    const links = await pool`
+      select sent_to as "sentTo" from links where account_id = ${accountId} and user_id = ${userIds[0]!} and week = ${week}`;
+    expect(links).toMatchObject([{ sentTo: phoneOf(1) }]);
+    // An accepted text message says nothing about the email address.
+    const key = {
+      accountId,
+      userId: userIds[0]!,
+      week,
+      scheduleId: account.scheduleId,
+      kind: 'invitation',
+    } as const;
+    const channel = () => selectDue(pool, both, noon);
+    await pool`update messages set state = 'waiting' where account_id = ${accountId} and kind = 'invitation'`;
+    expect(await channel()).toMatchObject({ mail: { count: 2 }, sms: { count: 1 } });
+    await recordSent(pool, [{ key, address: phoneOf(1) }]);
+    expect(await selectRefusals(pool, accountId)).toHaveLength(1);
+    await pool`update messages set state = 'waiting' where account_id = ${accountId} and kind = 'invitation'`;
+    // Email is tried again after a while, or at once with another address, or without text messages.
+    await pool`update mail_refusals set at = now() - interval '91 days' where account_id = ${accountId}`;
+    expect(await channel()).toMatchObject({ mail: { count: 3 }, sms: { count: 0 } });
+    await pool`update mail_refusals set at = now() where account_id = ${accountId}`;
+    await changePerson(accountId, userIds[0]!, { email: 'new@example.org' });
+    expect(await channel()).toMatchObject({ mail: { count: 3 }, sms: { count: 0 } });
+    await changePerson(accountId, userIds[0]!, { email: mailOf(0) });
+    expect(await selectDue(pool, { mail: true, sms: false }, noon)).toMatchObject({ mail: { count: 3 } });
+    await pool`update accounts set sms = false where account_id = ${accountId}`;
+    expect(await channel()).toMatchObject({ mail: { count: 3 }, sms: { count: 0 } });
   });
 
   test('is not sent to anyone who has turned off survey messages, nor a reminder to anyone who has turned off reminders', async () => {
@@ -294,7 +351,7 @@ describe('who has answered', () => {
           sms: gatewaySettings('http://127.0.0.1:9/'),
         }))['week show']!;
         const { pool, keys } = database;
-        const week = (await show.run!(pool, { account: String(account.accountId) }, keys, () => '')) as {
+        const week = (await show.run!(pool, { account: String(account.accountId) }, keys, () => '', '')) as {
           weeks: { messages: unknown }[];
           refusals: unknown[];
         };

@@ -1,7 +1,7 @@
 // The calendar: schedules by week, with what was sent to how many people, and what is scheduled.
 import type { CalendarCell, ScheduleView, Schedules } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
-import { TriangleAlert } from 'lucide-react';
+import { Hourglass, TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
@@ -62,7 +62,7 @@ export function Calendar({ data, schedules }: { data: Schedules; schedules: Sche
           </tbody>
         </table>
       </div>
-      <Legend />
+      <Legend schedules={schedules} />
     </div>
   );
 }
@@ -96,27 +96,35 @@ function Head({ data: { weeks } }: { data: Schedules }) {
   );
 }
 
+/** A week in which too few people were due by their date was not missed: the schedule waits. */
+const stateOf = ({ state, reason }: CalendarCell) => (reason === 'tooFewDue' ? ('waited' as const) : state);
+
 type CellProps = { cell: CalendarCell; schedule: ScheduleView; data: Schedules };
 
 function Cell({ cell, schedule, data }: CellProps) {
   const t = useText();
   const days = useDays();
   const { full, short } = useWeekText();
-  const { state, questionIds, people, week } = cell;
+  const { questionIds, people, week } = cell;
+  const { waits } = schedule;
+  const state = stateOf(cell);
   const of = data.weeks.find((one) => one.week === week)!;
   const isFixed = schedule.questionIds.length > 0;
   const count = people ?? schedule.audience.people;
-  const description = t(`asking.cell.${state}`, {
-    questions: t('asking.questions', { count: questionIds.length }),
-    people: t('asking.people', { count }),
-  });
+  const questions = t('asking.questions', { count: questionIds.length });
+  const description =
+    state === 'due' && waits
+      ? t('asking.cell.dueWhenEnough', { questions, count: waits.people, minimum: waits.minimum })
+      : t(`asking.cell.${state}`, { questions, people: t('asking.people', { count }) });
   const trigger = (
     <button
       type="button"
       className={cx(css['mark'], css[state], state === 'due' && !isFixed && css['open'])}
       aria-label={`${full(of)}: ${description}`}
     >
-      {state === 'missed' ? <TriangleAlert aria-hidden size={14} /> : questionIds.length}
+      {state === 'missed' && <TriangleAlert aria-hidden size={14} />}
+      {state === 'waited' && <Hourglass aria-hidden size={13} />}
+      {state !== 'missed' && state !== 'waited' && questionIds.length}
     </button>
   );
   return (
@@ -157,11 +165,13 @@ function Asked({ cell: { state, questionIds }, schedule, data }: CellProps) {
   );
 }
 
-function Legend() {
+function Legend({ schedules }: { schedules: ScheduleView[] }) {
   const t = useText();
+  const hasWaited = schedules.some(({ cells }) => cells.some((cell) => stateOf(cell) === 'waited'));
+  const states = ['opened', 'missed', ...(hasWaited ? (['waited'] as const) : []), 'due', 'open'] as const;
   return (
     <ul className={css['legend']}>
-      {(['opened', 'missed', 'due', 'open'] as const).map((state) => (
+      {states.map((state) => (
         <li key={state}>
           <span
             aria-hidden
@@ -172,7 +182,9 @@ function Legend() {
               state === 'open' && css['open'],
             )}
           >
-            {state === 'missed' ? <TriangleAlert size={12} /> : 5}
+            {state === 'missed' && <TriangleAlert size={12} />}
+            {state === 'waited' && <Hourglass size={11} />}
+            {state !== 'missed' && state !== 'waited' && 5}
           </span>
           {t(`asking.legend.${state}`)}
         </li>

@@ -14,6 +14,7 @@ import { type Column, DataTable } from '../../../ui/table/DataTable.tsx';
 import css from '../asking.module.css';
 import { Calendar } from './Calendar.tsx';
 import { NoMail } from '../NoMail.tsx';
+import { Waits } from '../Waits.tsx';
 import { useDays, useRepetition } from '../texts.ts';
 
 export function SchedulesPage() {
@@ -168,10 +169,11 @@ function Next({ schedule: { next, isLate, isPaused } }: { schedule: ScheduleView
   return <TwoLines lead={days.day(next.day)} detail={isLate ? t('asking.late') : full(next)} />;
 }
 
-function Last({ schedule: { last } }: { schedule: ScheduleView }) {
+function Last({ schedule: { last, waits } }: { schedule: ScheduleView }) {
   const t = useText();
   const { full } = useWeekText();
   if (!last) return <span className={css['soft']}>{t('asking.notYet')}</span>;
+  if (last.reason === 'tooFewDue') return <Waited last={last} waits={waits} />;
   const reason = last.reason ? t(`asking.missed.${last.reason}`) : undefined;
   return (
     <span className={css['two']}>
@@ -187,6 +189,19 @@ function Last({ schedule: { last } }: { schedule: ScheduleView }) {
       <span className={css['small']} title={reason}>
         {reason ? `${full(last)}: ${reason}` : full(last)}
       </span>
+    </span>
+  );
+}
+
+/** In its last week, too few people were due. `waits`: as of now; null: there are enough by its next day. */
+function Waited({ last, waits }: { last: NonNullable<ScheduleView['last']>; waits: ScheduleView['waits'] }) {
+  const t = useText();
+  const { full } = useWeekText();
+  if (waits) return <Waits waits={waits} />;
+  return (
+    <span className={css['two']}>
+      <Badge dot>{t('asking.waited')}</Badge>
+      <span className={css['small']}>{full(last)}</span>
     </span>
   );
 }

@@ -17,6 +17,7 @@ import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from '../asking.module.css';
 import { OpenWeekView } from './OpenWeekView.tsx';
 import { NoMail } from '../NoMail.tsx';
+import { Waits } from '../Waits.tsx';
 import { useDays } from '../texts.ts';
 
 /** How often to refetch, in ms: while a week closes, and otherwise. */
@@ -112,9 +113,9 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
     {
       key: 'people',
       title: t('asking.audience'),
-      width: 140,
+      width: 'minmax(140px, 1.2fr)',
       wideOnly: true,
-      cell: ({ people }) => t('asking.people', { count: people }),
+      cell: ({ people, waits }) => (waits ? <Waits waits={waits} /> : t('asking.people', { count: people })),
     },
   ];
   return (
@@ -125,7 +126,7 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
         rows={rows}
         rowKey={({ id, week }) => `${id} ${week}`}
         to={({ id }) => `/schedules/${id}`}
-        rowHeight={40}
+        rowHeight={rows.some(({ waits }) => waits) ? 56 : 40}
       />
     </Section>
   );

@@ -28,6 +28,8 @@ import { SegmentHeatMap } from '../segments/SegmentHeatMap.tsx';
 
 export function HeatMapPage() {
   const t = useText();
+  // The map is the largest response of all, so it is requested together with what every page needs first.
+  useMapOfGroups(useChosenBreakdown() === undefined);
   return <Started title={t('nav.heatMap')}>{(start) => <Chosen start={start} />}</Started>;
 }
 
@@ -44,12 +46,19 @@ function Chosen({ start }: { start: ResultsStart }) {
 
 type Key = 'week' | 'compare' | 'level' | 'subtreeOf' | 'by' | 'sort';
 
+/** Loads the map of the week and comparison in the address. */
+function useMapOfGroups(when = true) {
+  const language = useLanguage();
+  const [address] = useAddress<Key>();
+  const query = { week: address.week, compare: comparisonIn(address.compare), language };
+  return { query, map: useData('GET /results/heat-map', { query } as never, { when }) };
+}
+
 function Map({ start, hasBreakdowns }: { start: ResultsStart; hasBreakdowns: boolean }) {
   const t = useText();
   const language = useLanguage();
   const [address, setAddress] = useAddress<Key>();
-  const query = { week: address.week, compare: comparisonIn(address.compare), language };
-  const map = useData('GET /results/heat-map', { query } as never);
+  const { query, map } = useMapOfGroups();
   const week = map.data?.week;
   const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
   // A map of a single group shows nothing that its overview doesn't.

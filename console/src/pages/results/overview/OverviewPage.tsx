@@ -18,6 +18,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { Toggletip } from '../../../ui/floating/Toggletip.tsx';
 import { ComparisonSelect } from '../clear.tsx';
 import { isTooFew, lastComments } from '../figures.ts';
+import { useGroupFocus } from '../focus/focus-data.ts';
 import { FocusSection } from '../focus/FocusNotes.tsx';
 import { Findings } from './Findings.tsx';
 import { KpiStrip } from './KpiStrip.tsx';
@@ -49,6 +50,7 @@ function Overview({ start }: { start: Start }) {
     params: { groupId: group },
     query: { weeks: span, compare: comparison, language },
   } as never);
+  useGroupFocus(group); // Requested together with the results, so that its section doesn't move them later.
   const spanOptions = useSpanOptions();
   const isGone = results.error?.status === 404;
   const about = isGone ? undefined : results.data;

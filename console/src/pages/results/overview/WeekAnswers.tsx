@@ -9,7 +9,7 @@ import { Section } from '../../../ui/page/Section.tsx';
 import { ChangeMark } from '../clear.tsx';
 import { barPartsOf, score } from '../figures.ts';
 import { HandedOut } from '../HandedOut.tsx';
-import { useSince, useWithheldText } from '../texts.ts';
+import { useNotApplicable, useSince, useWithheldText } from '../texts.ts';
 import css from '../results.module.css';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
@@ -52,6 +52,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
               )}
             </p>
             <AnswerDistribution question={question} week={last.week} people={group.people} />
+            <NotApplicable question={question} />
           </li>
         ))}
       </ul>
@@ -84,6 +85,18 @@ function AnswerDistribution({
     promoters: t('results.promoters'),
   };
   return <StackedBar label={text} parts={barPartsOf(type, question.scale, distribution, labels)} />;
+}
+
+/** How many people chose "not applicable", if anyone did and it isn't withheld. */
+function NotApplicable({ question: { notApplicable } }: { question: Asked }) {
+  const t = useText();
+  const shareOf = useNotApplicable();
+  if (notApplicable === null || notApplicable.count === 0) return null;
+  return (
+    <p className={css['askedNote']}>
+      {t('results.notApplicable')}: {shareOf(notApplicable)}
+    </p>
+  );
 }
 
 const HiddenBar = ({ text }: { text: string }) => (

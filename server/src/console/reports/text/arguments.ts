@@ -31,6 +31,7 @@ export type Arguments = {
     'focusItem.needsHelp': { name: string; action: string; responsible: string; day: string };
     'weekSpan': { first: string; last: string };
     'questionNote': { count: number; week: string };
+    'questionNoteNotApplicable': { count: number; week: string; percent: number };
     'commentsLeftOut': { count: number };
     'anonymityText': { figures: number; comments: number };
     'created': { day: string };

@@ -20,8 +20,8 @@ import {
 } from '@soundings/server/src/results/statistics/rolling.ts';
 import { weekStatistics } from '@soundings/server/src/results/statistics/week-statistics.ts';
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
-import type { BenchRow } from './measuring/measure.ts';
-import type { Plans, Sized } from './measuring/plans.ts';
+import type { BenchRow } from '../measuring/measure.ts';
+import type { Plans, Sized } from '../measuring/plans.ts';
 import {
   addTruths,
   type Checked,
@@ -29,15 +29,8 @@ import {
   type ComparedWith,
   intervalsIn,
   type Truths,
-} from './statistics.checks.ts';
-import {
-  type SimulatedCompany,
-  kpis,
-  kpiWeeks,
-  simulatedCompany,
-  weekly,
-  weekNumber,
-} from './statistics.company.ts';
+} from './checks.ts';
+import { type SimulatedCompany, kpis, kpiWeeks, simulatedCompany, weekly, weekNumber } from './company.ts';
 
 /**
  * How many companies of each kind are simulated for each steady share (the share of the answers' variance that is steady from week

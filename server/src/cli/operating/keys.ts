@@ -1,8 +1,8 @@
 // The commands for the answer key and the secrets key: show their state and move them to another process.
 import type { KeyState } from '@soundings/contract/console/privacy.ts';
-import { auditEverywhere } from '../accounts/audit.ts';
-import { type Command, flag, required, table, text, UsageError } from './options.ts';
-import { closeLostWeeks } from '../results/lost-weeks.ts';
+import { auditEverywhere } from '../../accounts/audit.ts';
+import { type Command, flag, required, table, text, UsageError } from '../options.ts';
+import { closeLostWeeks } from '../../results/lost-weeks.ts';
 
 /** Returns the sentences that say which copies of the answer key exist. */
 export const copyText = ({

@@ -18,7 +18,7 @@ import {
   windowEnding,
 } from '@soundings/server/src/results/statistics/rolling.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import { kpis, kpiWeeks, type SimulatedCompany, weekly } from './statistics.company.ts';
+import { kpis, kpiWeeks, type SimulatedCompany, weekly } from './company.ts';
 
 /** The true means of groups, by week and question. */
 export type Truths = Map<Week, Map<number, ReadonlyMap<number, number>>>;

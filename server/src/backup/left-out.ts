@@ -1,0 +1,25 @@
+// What a backup leaves out (rules.md P15, decisions/0038): everything about open weeks that is deleted when they close, and every key.
+// A backup is kept longer than the week, so it must not know more about it than the database does afterwards.
+import { withoutKey } from '../sealing/epoch-keys.ts';
+
+/** Tables without their rows. When a week closes, its rows are deleted (close-week.sql.ts), and a restored week closes immediately. */
+const emptied = new Set(['answers', 'assignments', 'links', 'messages', 'participants']);
+
+/** What is written instead of the value of a column, in SQL. */
+const replaced: Record<string, Record<string, string>> = {
+  week_keys: { wrapped: `'\\x${withoutKey.toString('hex')}'::bytea as wrapped` },
+  answer_keys: { secret: 'null::bytea as secret' },
+  secrets_keys: { secret: 'null::bytea as secret' },
+};
+
+/**
+ * Schemas before this migration have answers or secrets that are not encrypted, and no version with one was released. They can't be
+ * backed up.
+ */
+export const firstSchema = 24;
+
+/** Returns how to copy one of our tables. */
+export const leftOutOf = (table: string): { expressions?: Record<string, string>; isEmpty: boolean } => ({
+  isEmpty: emptied.has(table),
+  ...(Object.hasOwn(replaced, table) && { expressions: replaced[table] as Record<string, string> }),
+});

@@ -1,0 +1,27 @@
+// SQL of facts about an installation for operators: reading only, of all accounts together.
+import type { Db } from '../db/db.ts';
+import type { Waiting } from './waiting.ts';
+
+/** Returns how many runs of any account await approval, and how long the oldest has. */
+export async function selectPendingRuns(db: Db): Promise<Waiting> {
+  const [row] = await db<Waiting[]>`
+    select count(*)::integer as "count",
+           coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::float8 as "oldestSeconds"
+    from   runs
+    where  outcome = 'pending' -- account_id: of all accounts`;
+  return row!;
+}
+
+/** Returns when the first account was created; null: there is none. */
+export async function selectFirstUse(db: Db): Promise<Date | null> {
+  const [row] = await db<{ at: Date | null }[]>`
+    select min(created_at) as "at" from accounts -- account_id: of all accounts`;
+  return row!.at;
+}
+
+/** Returns the size of the database in bytes. */
+export async function selectDatabaseSize(db: Db): Promise<number> {
+  const [row] = await db<{ bytes: number }[]>`
+    select pg_database_size(current_database())::float8 as "bytes" -- account_id: of all accounts`;
+  return row!.bytes;
+}

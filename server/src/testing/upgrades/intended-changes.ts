@@ -1,0 +1,52 @@
+// What the data interface responds differently since an upgrade, on purpose. CHANGELOG.md has each of these changes as well.
+export type IntendedChange = {
+  /** A migration of the version that brought the change. It applies to the responses of versions from before that migration. */
+  since: string;
+  /** The paths of the requests. */
+  path: RegExp;
+  /** What has changed, and where CHANGELOG.md says so. */
+  reason: string;
+  /** Returns the body that the earlier version sent, from the present one. */
+  earlier(body: string): string;
+};
+
+/** The last fields of each row of the feed. */
+const addedFields = ['asked', 'answered', 'notApplicable', 'notApplicableOf'];
+
+export const intendedChanges: readonly IntendedChange[] = [
+  {
+    since: '0038_meanings.sql',
+    path: /./,
+    reason: '“Messages are rewritten” (Upgrading): errors say what to do.',
+    earlier: (body) =>
+      body
+        .replaceAll('This group does not exist. It may have been removed.', 'This group does not exist.')
+        .replaceAll('This KPI does not exist. Check its ID.', 'This KPI does not exist.'),
+  },
+  {
+    since: '0039_breakdowns.sql',
+    path: /kind=segment/,
+    reason: '“An attribute that divides people into segments is now called a breakdown” (Upgrading).',
+    earlier: (body) => body.replaceAll('"breakdown":', '"segmentKind":'),
+  },
+  {
+    since: '0050_not_applicable.sql',
+    path: /^\/v1\/feed.*format=ndjson/,
+    reason:
+      'The feed has four more fields, for “not applicable” (Asking and answering) and for how many were asked (Results).',
+    earlier: (body) => {
+      const fields = addedFields.map((field) => `,"${field}":(?:null|\\d+)`);
+      return body.replaceAll(new RegExp(fields.join(''), 'g'), '');
+    },
+  },
+  {
+    since: '0050_not_applicable.sql',
+    path: /^\/v1\/feed(?!.*format=ndjson)/,
+    reason: 'The same as columns of CSV.',
+    earlier: (body) => {
+      const [head = '', ...rows] = body.split('\r\n');
+      const shorter = head.replace(addedFields.map((column) => `,${column}`).join(''), '');
+      return [shorter, ...rows.map((row) => row.replace(/(?:,\d*){4}$/, ''))].join('\r\n');
+    },
+  },
+];
