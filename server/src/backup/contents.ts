@@ -30,6 +30,17 @@ export type Contents = Omit<Head, 'tables'> & {
   bytes: number;
 };
 
+/** Returns the summary of a backup that was written or read. `whole`: the checksum and length of the file. */
+export function contentsOf(
+  head: Head,
+  tables: Contents['tables'],
+  hasSecretsKey: boolean,
+  whole: Pick<Contents, 'checksum' | 'bytes'>,
+): Contents {
+  const rows = tables.reduce((sum, one) => sum + one.rows, 0);
+  return { ...head, tables, rows, hasSecretsKey, ...whole };
+}
+
 /** Returns the name of a table as texts show it. */
 export const tableName = ({ of, name }: Pick<Table, 'of' | 'name'>): string =>
   of === 'jobs' ? `jobs.${name}` : name;

@@ -14,7 +14,7 @@ import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { schemaVersion } from '../db/migrate.ts';
 import { nameOfKey, readKeyNames } from '../sealing/key-names.ts';
 import { type BlockWriter, blockSize, openBlocks } from './blocks.ts';
-import { type Contents, type End, type Head, type TableEnd, tableName } from './contents.ts';
+import { type Contents, contentsOf, type End, type Head, type TableEnd, tableName } from './contents.ts';
 import { failedBackup } from './faults.ts';
 import { firstSchema, leftOutOf } from './left-out.ts';
 
@@ -53,14 +53,7 @@ export async function createBackup(
     }
     if (secretsKey !== undefined) await blocks.add('key', Buffer.from(secretsKey));
     await addJson(blocks, 'end', { sequences: await selectSequences(tx) } satisfies End);
-    const { tables: _, ...about } = head;
-    return {
-      ...about,
-      tables: ends,
-      rows: ends.reduce((sum, { rows }) => sum + rows, 0),
-      hasSecretsKey: secretsKey !== undefined,
-      ...(await blocks.end()),
-    };
+    return contentsOf(head, ends, secretsKey !== undefined, await blocks.end());
   });
 }
 

@@ -4,6 +4,7 @@ import * as fs from 'node:fs/promises';
 import { type Block, type BlockKind, Damage, readBlocks } from './blocks.ts';
 import {
   type Contents,
+  contentsOf,
   type End,
   endIn,
   type Head,
@@ -71,15 +72,7 @@ async function readFrom(file: fs.FileHandle, receive: Receiver, place: { is: str
   const end = parsed(block, 'end', endIn, position);
   if (await next()) throw new Damage('Something follows the end of the backup', position());
   if (receive.end) await receive.end(end, secretsKey);
-  const { tables: _, ...about } = head;
-  return {
-    ...about,
-    tables: ends,
-    rows: ends.reduce((sum, { rows }) => sum + rows, 0),
-    hasSecretsKey: secretsKey !== undefined,
-    checksum: reader.checksum(),
-    bytes: position(),
-  };
+  return contentsOf(head, ends, secretsKey !== undefined, { checksum: reader.checksum(), bytes: position() });
 }
 
 /** Yields the rows of a table. At its end, compares them with the checksum of the table, and passes that on. */

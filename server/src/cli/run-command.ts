@@ -50,42 +50,42 @@ export type Surroundings = {
   serve: ServeAnswering;
 };
 
-const commandsWith = (
-  surroundings: Surroundings,
-  { config, settings, serve } = surroundings,
-  canMail = () => config().smtpUrl !== undefined,
-): Commands => ({
-  ...accountCommands(canMail),
-  ...tokenCommands(canMail),
-  ...peopleCommands,
-  ...runCommands,
-  ...fileCommands,
-  ...historyCommands,
-  ...keyCommands,
-  ...questionCommands,
-  ...scheduleCommands,
-  ...weekCommands(config),
-  ...simulationCommands(config, serve),
-  ...breakdownCommands,
-  ...reportCommands,
-  ...auditCommands,
-  ...privacyCommands(config),
-  ...doctorCommands(settings),
-  ...mailCommands(config),
-  ...smsCommands(config),
-  migrate: {
-    usage: '\n    Updates the database schema to this version. Every other command does this as well.',
-    options: {},
-    migratesFirst: false,
-    run: (pool, _values, keys) => migrateWithBackup(pool, migrationSteps(keys), config().backupDir),
-    format: ({ applied, backup }: Awaited<ReturnType<typeof migrateWithBackup>>) =>
-      [
-        ...(backup === undefined ? [] : [`Backup before the update: ${backup}.`]),
-        applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
-      ].join('\n'),
-  },
-  ...backupCommands(surroundings),
-});
+function commandsWith(surroundings: Surroundings): Commands {
+  const { config, settings, serve } = surroundings;
+  const canMail = () => config().smtpUrl !== undefined;
+  return {
+    ...accountCommands(canMail),
+    ...tokenCommands(canMail),
+    ...peopleCommands,
+    ...runCommands,
+    ...fileCommands,
+    ...historyCommands,
+    ...keyCommands,
+    ...questionCommands,
+    ...scheduleCommands,
+    ...weekCommands(config),
+    ...simulationCommands(config, serve),
+    ...breakdownCommands,
+    ...reportCommands,
+    ...auditCommands,
+    ...privacyCommands(config),
+    ...doctorCommands(settings),
+    ...mailCommands(config),
+    ...smsCommands(config),
+    migrate: {
+      usage: '\n    Updates the database schema to this version. Every other command does this as well.',
+      options: {},
+      migratesFirst: false,
+      run: (pool, _values, keys) => migrateWithBackup(pool, migrationSteps(keys), config().backupDir),
+      format: ({ applied, backup }: Awaited<ReturnType<typeof migrateWithBackup>>) =>
+        [
+          ...(backup === undefined ? [] : [`Backup before the update: ${backup}.`]),
+          applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
+        ].join('\n'),
+    },
+    ...backupCommands(surroundings),
+  };
+}
 
 function usage(commands: Commands, names = Object.keys(commands)): string {
   const lines = names.map((name) => `  npx soundings ${name} ${commands[name]?.usage}`);

@@ -108,8 +108,9 @@ function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) 
 }
 
 /**
- * Returns whether a route serves survey participants: answering pages, reminder links, and the ways in by code and by card. Counting its requests would reveal exactly how many people have answered at
- * any time (rules.md P18), so only failures of the service are counted.
+ * Returns whether a route serves survey participants: answering pages, reminder links, and the ways in by code and by card. Counting
+ * its requests would reveal exactly how many people have answered at any time (rules.md P18), so only failures of the service are
+ * counted.
  */
 const isOfPeopleAsked = (route: string) => /^\/(a|r|k|go)(\/|$)/.test(route);
 

@@ -10,7 +10,6 @@ import { type DatabaseFacts, databaseFacts } from '../db/database-facts.ts';
 import { hasEmbedded, openEmbedded } from '../db/embedded.ts';
 import { checkSessions } from '../db/own-sessions.ts';
 import { spaceFault } from '../db/space.ts';
-import { weeksToClose } from '../rounds/rounds.ts';
 import { type KeyFacts, keyFacts } from '../sealing/key-facts.ts';
 import { readHostKey } from '../sftp/host-keys.ts';
 import { openHostKey } from '../sftp/host-keys.sealed.ts';
@@ -25,7 +24,7 @@ import { selectJobFacts } from './jobs.sql.ts';
 import { checkJobs } from './jobs-check.ts';
 import { checkKeys } from './keys-check.ts';
 import { checkHostKeys, type HostKeyState } from './sftp-check.ts';
-import { waitingWork } from './waiting.ts';
+import { overdueWeeks, waitingWork } from './waiting.ts';
 import { endInTime } from './in-time.ts';
 
 type Surroundings = {
@@ -38,8 +37,6 @@ type Surroundings = {
 
 /** How long the embedded database may take to start, in ms. */
 const startMs = 20_000;
-/** How late a week may close before it is reported, in ms. */
-const lateWeekMs = 60 * 60_000;
 
 type Opened = { url: string; pool: Pool; ignoredSettings: string[]; close(): Promise<void> };
 
@@ -215,6 +212,6 @@ async function hostKeyState(row: HostKeyRow, opener: KeyFacts['opener']): Promis
 async function jobs(pool: Pool, config: Config, now: number): Promise<Finding[]> {
   const facts = await selectJobFacts(pool);
   const work = await waitingWork(pool, channelsOf(config), now);
-  const lateWeeks = (await weeksToClose(pool, now - lateWeekMs)).length;
+  const lateWeeks = await overdueWeeks(pool, now);
   return checkJobs({ jobs: facts, work, lateWeeks });
 }

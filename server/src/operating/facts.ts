@@ -5,11 +5,10 @@ import { selectUnsent } from '../accounts/audit-chain/syslog.sql.ts';
 import { selectLastBackup } from '../backup/last-backup.sql.ts';
 import { type Channels, channelsOf } from '../base/messages/channels.ts';
 import type { Db, Pool } from '../db/db.ts';
-import { weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { selectDatabaseSize, selectPendingRuns } from './facts.sql.ts';
 import { selectJobFacts } from './jobs.sql.ts';
-import { type Waiting, waitingWork } from './waiting.ts';
+import { overdueWeeks, type Waiting, waitingWork } from './waiting.ts';
 
 /** Sizes in bytes. `disk`: of DATA_DIR; undefined if it doesn't exist. */
 export type OperatingFacts = {
@@ -29,9 +28,6 @@ export type FactsConfig = Parameters<typeof channelsOf>[0] & {
   auditSyslog: object | undefined;
 };
 
-/** How late, in ms, a week may be closed before it counts as overdue. */
-const maxWeekDelay = 60 * 60_000;
-
 export async function operatingFacts(
   pool: Pool,
   { config, keys, now }: { config: FactsConfig; keys: AnswerKeys; now: number },
@@ -39,7 +35,7 @@ export async function operatingFacts(
   const [chain, secrets] = [await keys.chain.state(), await keys.secrets.state()];
   return {
     waiting: await allWaiting(pool, channelsOf(config), { hasSyslog: config.auditSyslog !== undefined, now }),
-    overdueWeeks: (await weeksToClose(pool, now - maxWeekDelay)).length,
+    overdueWeeks: await overdueWeeks(pool, now),
     disk: await diskOf(config),
     database: await selectDatabaseSize(pool),
     lastBackup: (await selectLastBackup(pool)) ?? null,

@@ -8,6 +8,7 @@ import type { KeyPlace } from './epoch-chain.ts';
 import { follows, isSameChain, keyAt, unwrap, wrappedBy } from './epoch-keys.ts';
 import { readKeyFile, readName } from './key-file.ts';
 import { selectSecretsKey } from './secrets.sql.ts';
+import { keptKey } from './secrets.ts';
 import { contextOf } from './week-key.ts';
 
 /**
@@ -71,9 +72,8 @@ async function secretsKey(
 ): Promise<{ presence: KeyPresence; opener: KeyFacts['opener'] }> {
   const row = await selectSecretsKey(pool);
   const file = row?.secret ? undefined : readKeyFile(join(resolve(directory), 'secrets'));
-  const fromFile = row && file && isSameChain(file, { chain: row.name }) ? file : undefined;
-  const key = row?.secret ? { secret: row.secret } : fromFile;
-  const found = row?.secret ? 'database' : fromFile && 'file';
+  const key = keptKey(row, file);
+  const found = key && (row?.secret ? 'database' : 'file');
   const opener = key && { open: async (context: string, sealed: Buffer) => unwrap(key, context, sealed) };
   return { presence: presenceOf(row !== undefined, found, place), opener };
 }

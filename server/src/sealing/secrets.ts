@@ -11,7 +11,7 @@ import { Fault } from '../base/errors.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import { deleteCardKey } from '../cards/card-key.sql.ts';
 import { resealCardKey } from '../cards/card-key.ts';
-import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import { deleteHostKeys } from '../sftp/host-keys.sql.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
@@ -117,10 +117,7 @@ export class Secrets implements Sealer {
 
   /** Stores a key exported on another server. Throws a Fault if the text is not a key, or belongs to another installation. */
   async imported(text: string): Promise<void> {
-    const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
-    if (!key || !row || !isSameChain(key, { chain: row.name })) {
-      throw notOurs();
-    }
+    const key = await ownKeyIn(this.#pool, text);
     await inTransaction(this.#pool, (tx) => this.#keepImported(tx, key));
     await this.prepare();
   }
@@ -130,8 +127,7 @@ export class Secrets implements Sealer {
    * what puts the previous key file back if the transaction fails.
    */
   async restored(tx: Transaction, text: string): Promise<() => Promise<void>> {
-    const [key, row] = [keyIn(text), await selectSecretsKey(tx)];
-    if (!key || !row || !isSameChain(key, { chain: row.name })) throw notOurs();
+    const key = await ownKeyIn(tx, text);
     const previous = readKeyFile(this.path);
     await this.#keepImported(tx, key);
     this.#key = undefined;
@@ -164,12 +160,18 @@ export class Secrets implements Sealer {
 }
 
 /** Returns the key that `row` names: from the database, or from the file if that is the same key. */
-function keptKey(row: SecretsKeyRow | undefined, file: EpochKey | undefined): EpochKey | undefined {
+export function keptKey(row: SecretsKeyRow | undefined, file: EpochKey | undefined): EpochKey | undefined {
   if (row?.secret) return { chain: row.name, epoch: 1, secret: row.secret };
   return row && file && isSameChain(file, { chain: row.name }) ? file : undefined;
 }
 
-const notOurs = () => wrongKey('conflict', 'This is not the secrets key of this installation.');
+/** Returns the key in an exported text. Throws a Fault if it is not that of the installation. */
+async function ownKeyIn(db: Db, text: string): Promise<EpochKey> {
+  const [key, row] = [keyIn(text), await selectSecretsKey(db)];
+  if (!key || !row || !isSameChain(key, { chain: row.name }))
+    throw wrongKey('conflict', 'This is not the secrets key of this installation.');
+  return key;
+}
 
 const missing = () =>
   new Fault(
