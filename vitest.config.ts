@@ -35,6 +35,8 @@ const tests = testsByProject();
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
+/** Node loads the sources itself, as it does outside of tests. Transforming them would take longer, and their code would be slower. */
+const native = { experimental: { viteModuleRunner: false, nodeLoader: false } };
 const withDatabase = {
   globalSetup: ['server/src/testing/postgres.ts', 'server/src/testing/service-build.ts'],
   setupFiles: ['server/src/testing/service-build.setup.ts'],
@@ -47,24 +49,25 @@ const project = <T extends object>(name: ProjectName, more: T) => ({
 
 export default defineConfig({
   test: {
-    // One more than the cores that the suite is written for: a worker often waits for another process.
-    maxWorkers: 3,
+    // Twice the cores that the suite is written for: a worker often waits for another process.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     coverage: {
-      include: ['{contract,console,server}/src/**/*.{ts,tsx}'],
+      include: ['{contract,client,console,server}/src/**/*.{ts,tsx}'],
       exclude: ['server/src/testing/**', '**/*.fixture.ts'],
       reporter: ['text-summary', 'html'],
       reportsDirectory: 'node_modules/.cache/coverage',
     },
     reporters: ['default', new SkippedReporter()],
     projects: [
-      project('house', timeouts),
-      project('unit', { ...timeouts, ...shared }),
+      project('house', { ...timeouts, ...native }),
+      project('unit', { ...timeouts, ...shared, ...native }),
       project('mocked', { ...timeouts, ...withDatabase }),
-      project('server', { ...timeouts, ...shared, ...withDatabase }),
+      project('server', { ...timeouts, ...shared, ...native, ...withDatabase }),
       project('browser', {
         ...timeouts,
         ...shared,
+        ...native,
         setupFiles: withDatabase.setupFiles,
         globalSetup: [
           ...withDatabase.globalSetup,

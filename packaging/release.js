@@ -1,4 +1,5 @@
-// Builds the files of a release into out/: the package for npm, its list of components (SBOM, CycloneDX), the release notes and checksums.
+// Builds the files of a release into out/: the package for npm, the client's package, the list of components (SBOM, CycloneDX), the release notes
+// and checksums.
 // The same commit gives the same bytes.
 //
 //   npm run release                   from this commit: a release if it has the tag of its version, otherwise a trial
@@ -6,7 +7,7 @@
 //   npm run release -- --tagged       refuses a commit without a tag
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notesOf } from './changelog.js';
@@ -29,6 +30,7 @@ mkdirSync(staged, { recursive: true });
 const bundled = build();
 stage();
 const file = pack();
+packClient();
 writeComponents();
 writeNotes();
 writeChecksums();
@@ -57,7 +59,7 @@ function isCheckout() {
   }
 }
 
-/** Builds the console and the service, and returns the packages that the service contains. */
+/** Builds the console, the client and the service, and returns the packages that the service contains. */
 function build() {
   run('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   return json('server/dist/packages.json');
@@ -85,7 +87,7 @@ function stage() {
   copy('deploy', (path) => basename(path) !== '.env');
   copy('docs', (path) => relative(project, path) !== join('docs', 'screens'));
   // The build contains the code of all other dependencies.
-  const contained = new Set(['@soundings/contract', ...bundled.map((one) => one.name)]);
+  const contained = new Set(['@soundings/client', '@soundings/contract', ...bundled.map((one) => one.name)]);
   const { name, version, license } = server;
   writeJson('server/package.json', { name, version, license, private: true, type: 'module' });
   writeJson('package.json', {
@@ -95,6 +97,7 @@ function stage() {
     license,
     type: 'module',
     bin: { soundings: 'server/bin/soundings.js' },
+    scripts: { postinstall: 'node server/bin/after-install.js' },
     engines: json('package.json').engines,
     dependencies: Object.fromEntries(
       Object.entries(server.dependencies).filter(([one]) => !contained.has(one)),
@@ -128,6 +131,23 @@ function pack() {
   );
   rmSync(staged, { recursive: true });
   return filename;
+}
+
+/**
+ * Packs the client, which `npm run build` has built. Its file has another name than npm's, because `soundings-*.tgz` is the service in
+ * scripts and in the image.
+ */
+function packClient() {
+  const args = [
+    'pack',
+    '--json',
+    '--ignore-scripts',
+    '--pack-destination',
+    out,
+    join(project, 'client/dist'),
+  ];
+  const [{ filename }] = JSON.parse(run('npm', args));
+  renameSync(join(out, filename), join(out, `typescript-client-${server.version}.tgz`));
 }
 
 /** Writes the list of components. npm gives it a random number and the current time, which would make each release unique. */

@@ -38,7 +38,14 @@ function hasChanged() {
   const main = join(built, 'main.js');
   if (!existsSync(main)) return true;
   const builtAt = statSync(main).mtimeMs;
-  const sources = ['build.js', 'package.json', 'src', '../contract/src', '../package-lock.json'];
+  const sources = [
+    'build.js',
+    'package.json',
+    'src',
+    '../contract/src',
+    '../client/src',
+    '../package-lock.json',
+  ];
   return sources
     .map((path) => join(folder, path))
     .flatMap((path) => [

@@ -1,5 +1,5 @@
-// A week of 20,000 people in 2,000 groups: opening the round, submitting answers over HTTP (floor: plain inserts of the same
-// rows), and closing and publishing the week, also with breakdowns (floor: without).
+// A week of 20,000 people in 2,000 groups: opening the round, submitting answers over HTTP (floors: plain inserts of the same
+// rows, directly and by a bare HTTP server), and closing and publishing the week, also with breakdowns (floor: without).
 // Run one at a time, because parallel runs would affect each other's times.
 import { agreementScale } from '@soundings/contract/question-types.ts';
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
@@ -21,7 +21,7 @@ import {
 } from '@soundings/server/src/sealing/person-answers.ts';
 import type { Submitted, SubmissionOrder } from './processes/submitting.ts';
 import { attribute, makeCompany } from './company.ts';
-import { percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import { median, percentile, ratioText, type BenchRow, time, timed } from './measuring/measure.ts';
 import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { pushBodyOf, push } from './push.ts';
 import type { BenchAccount, Beside, Service } from './measuring/service.ts';
@@ -36,8 +36,9 @@ export const answersPlans: Plans<Plan> = {
 
 const rate = 300;
 const seconds = 20;
-/** The number of database connections of the service. */
-const connections = 10;
+/** How many people answer at the same time: as many as the service has database connections, and ten times as many. */
+const crowds = [10, 100];
+const [connections] = crowds as [number, number];
 
 /** Measures opening a round for a company, answering over HTTP, and closing the week. */
 export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
@@ -46,10 +47,11 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
     const company = makeCompany({ ...plan, oneTop: true });
     const account = await service.account(attribute);
     await push(service, account, pushBodyOf(company), { created: company.users.length });
-    const { opening, week, questionIds } = await open(service, account);
+    const { opening, week, questionIds } = await openWholeRound(service, account);
     say(`opening: ${time(opening)}`);
     const links = await linksOfAll(service.pool, account.id, week);
     const load = await service.beside('submitting.ts', service.databaseUrl);
+    const { first: plainAddress } = await service.beside('plain.ts', service.databaseUrl);
     const giving = { links: links.map(({ link }) => link), questionIds };
     const rows = [
       {
@@ -58,7 +60,7 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
         target: '≤ 30 s',
         met: opening <= 30_000,
       },
-      ...(await measureGiving(service, load, giving, plan, say)),
+      ...(await measureGiving({ service, load, giving, plainAddress: plainAddress as string }, plan, say)),
       ...(await measureClosing(service, { load, giving }, { ...account, week }, plan, say)),
       ...(await measureBreakdowns(service, plan, say)),
     ];
@@ -71,23 +73,24 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
 const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
-/** Opens a round with five questions for the whole company. */
-async function open({ pool, keys }: Service, { id }: BenchAccount) {
+/** Creates a schedule that is due today: five questions for all groups at the top. Returns the ids of the questions. */
+export async function scheduleForAll({ pool }: Service, accountId: number): Promise<number[]> {
   const today = dayIn('UTC', Date.now());
-  const questionIds = await inTransaction(pool, async (tx) => {
-    await lockAccount(tx, id);
-    await defineLibrary(tx, id, 'en');
-    const scaled = (await selectQuestions(tx, id)).filter(({ type }) => type === agreementScale).slice(0, 5);
-    const ids = scaled.map((question) => question.id);
-    const [top] = await tx<{ id: number }[]>`
-      select group_id as id from groups where account_id = ${id} and parent_id is null`;
-    await createSchedule(tx, id, {
+  return inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    await defineLibrary(tx, accountId, 'en');
+    const all = await selectQuestions(tx, accountId);
+    const scaled = all.filter(({ type }) => type === agreementScale).slice(0, 5);
+    const questionIds = scaled.map(({ id }) => id);
+    const tops = await tx<{ id: number }[]>`
+      select group_id as id from groups where account_id = ${accountId} and parent_id is null`;
+    await createSchedule(tx, accountId, {
       name: 'Bench',
-      questionIds: ids,
+      questionIds,
       kpiIds: [],
       perWeek: null,
       everyWeeks: null,
-      groupIds: [top!.id],
+      groupIds: tops.map(({ id }) => id),
       withoutGroupIds: [],
       byDate: null,
       repeat: 'once',
@@ -100,8 +103,14 @@ async function open({ pool, keys }: Service, { id }: BenchAccount) {
       fromDay: today,
       untilDay: null,
     });
-    return ids;
+    return questionIds;
   });
+}
+
+/** Opens a round with five questions for the whole company. */
+export async function openWholeRound(service: Service, { id }: BenchAccount) {
+  const { pool, keys } = service;
+  const questionIds = await scheduleForAll(service, id);
   const [opening, opened] = await timed(() => openDueRounds(pool, keys, Date.now()));
   const [one] = opened;
   if (one?.outcome !== 'opened') throw new Error(`The round was not opened: ${JSON.stringify(opened)}`);
@@ -114,38 +123,34 @@ async function carryOut(load: Beside, order: SubmissionOrder): Promise<Submitted
   return given;
 }
 
-async function measureGiving(
-  service: Service,
-  load: Beside,
-  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
-  { timeScale }: Plan,
-  say: Say,
-): Promise<BenchRow[]> {
-  const give = (order: Partial<SubmissionOrder>) =>
-    carryOut(load, {
-      ...giving,
-      address: service.address,
-      connections,
-      ...order,
-      seconds: (order.seconds ?? seconds) * timeScale,
-    });
+type Crowd = {
+  service: Service;
+  load: Beside;
+  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>;
+  /** The address of the bare HTTP server. */
+  plainAddress: string;
+};
+
+async function measureGiving(crowd: Crowd, plan: Plan, say: Say): Promise<BenchRow[]> {
+  const { service } = crowd;
+  const { timeScale } = plan;
+  const give = giver(crowd, plan);
   await give({ seconds: 3 }); // warms up the service's code and the database's plans
   const others = await service.requestSteadily('/health/live', '', 50, 2000 * timeScale);
   const steady = await give({ rate });
   const health = await others.end();
   say(`${rate} a second: 99% ${time(percentile(steady.times, 0.99))}`);
-  const flat: number[] = [];
-  const floor: number[] = [];
-  for (let i = 0; i < 3; i++) {
-    const plain = await give({ seconds: 5, isFloor: true });
-    const given = await give({ seconds: 5 });
-    floor.push(plain.times.length / (plain.ms / 1000));
-    flat.push(given.times.length / (given.ms / 1000));
-    say(`maximum ${flat.at(-1)!.toFixed(0)} a second; plain inserts ${floor.at(-1)!.toFixed(0)}`);
+  await give({ seconds: 5, connections: crowds[1]! });
+  const highest: BenchRow[] = [];
+  let half = rate;
+  for (const count of crowds) {
+    const measured = await measureHighest(crowd, count, plan, say);
+    highest.push(...measured.rows);
+    half = Math.round(measured.most / 2);
   }
-  const [most, plain] = [percentile(flat, 0.5), percentile(floor, 0.5)];
-  const sustained = steady.times.length / (steady.ms / 1000);
-  const p99 = percentile(steady.times, 0.99);
+  const atHalf = await give({ rate: half, seconds: 10 });
+  const sustained = rateOf(steady);
+  const [p99, p99AtHalf] = [percentile(steady.times, 0.99), percentile(atHalf.times, 0.99)];
   return [
     {
       what: `Answers submitted over HTTP, ${rate} a second for ${seconds * timeScale} s: rate`,
@@ -156,13 +161,94 @@ async function measureGiving(
     { what: '– median', measured: time(percentile(steady.times, 0.5)) },
     { what: '– 99th percentile', measured: time(p99), target: '≤ 100 ms', met: p99 <= 100 },
     { what: '– GET /health/live meanwhile, 99th percentile', measured: time(percentile(health, 0.99)) },
+    ...highest,
     {
-      what: `– highest rate over ${connections} connections, answers a second (floor: plain inserts of the same rows)`,
-      measured: most.toFixed(0),
-      floor: plain.toFixed(0),
-      ratio: `${(most / plain).toFixed(2)}×`,
+      what: `– half of this rate, ${half} a second: 99th percentile`,
+      measured: time(p99AtHalf),
+      target: '≤ 50 ms',
+      met: p99AtHalf <= 50,
     },
   ];
+}
+
+/** Returns a function that lets people answer. */
+const giver =
+  ({ service, load, giving }: Crowd, { timeScale }: Plan) =>
+  (order: Partial<SubmissionOrder>) =>
+    carryOut(load, {
+      ...giving,
+      address: service.address,
+      connections,
+      ...order,
+      seconds: (order.seconds ?? seconds) * timeScale,
+    });
+
+const rateOf = ({ times, ms }: Submitted) => times.length / (ms / 1000);
+
+/** Measures the highest rate while `count` people answer at the same time, alternately with the floors. */
+async function measureHighest(
+  crowd: Crowd,
+  count: number,
+  plan: Plan,
+  say: Say,
+): Promise<{ most: number; rows: BenchRow[] }> {
+  const { service, plainAddress } = crowd;
+  const give = giver(crowd, plan);
+  const rates = { answers: [] as number[], floor: [] as number[], overHttp: [] as number[] };
+  const each: { service: number; database: number; client: number }[] = [];
+  for (let i = 0; i < 3; i++) {
+    const order = { seconds: 4, connections: count };
+    rates.floor.push(rateOf(await give({ ...order, isFloor: true })));
+    rates.overHttp.push(rateOf(await give({ ...order, address: plainAddress })));
+    const before = service.processor();
+    const given = await give(order);
+    const after = service.processor();
+    rates.answers.push(rateOf(given));
+    if (before && after) {
+      const of = (ms: number) => (1000 * ms) / given.times.length;
+      each.push({
+        service: of(after.service - before.service),
+        database: of(after.database - before.database),
+        client: of(given.processor),
+      });
+    }
+    const [answers, floor, overHttp] = [rates.answers, rates.floor, rates.overHttp].map((all) => all.at(-1)!);
+    say(
+      `${count} at a time: ${answers!.toFixed(0)} a second; floors ${floor!.toFixed(0)}, ${overHttp!.toFixed(0)}`,
+    );
+  }
+  const [most, plain, overHttp] = [rates.answers, rates.floor, rates.overHttp].map(median) as [
+    number,
+    number,
+    number,
+  ];
+  const used = (name: 'service' | 'database' | 'client') => median(each.map((one) => one[name])).toFixed(0);
+  return {
+    most,
+    rows: [
+      {
+        what: `– highest rate, ${count} at a time, answers a second (floor: plain inserts of the same rows)`,
+        measured: most.toFixed(0),
+        floor: plain.toFixed(0),
+        ratio: ratioText(most / plain),
+        target: '≥ 0.8×',
+        met: most / plain >= 0.8,
+      },
+      {
+        what: '– – floor: a bare HTTP server that only inserts them',
+        measured: most.toFixed(0),
+        floor: overHttp.toFixed(0),
+        ratio: ratioText(most / overHttp),
+      },
+      {
+        what: '– – processor time of each: service, PostgreSQL, client',
+        measured:
+          each.length > 0
+            ? `${used('service')}, ${used('database')}, ${used('client')} µs`
+            : 'not available on this system',
+      },
+    ],
+  };
 }
 
 /** Closes the same week with as many breakdowns as can be open, each with as many segments as it can have, and without any. */
@@ -174,7 +260,7 @@ async function measureBreakdowns(service: Service, plan: Plan, say: Say): Promis
     if (withBreakdowns) await openBreakdowns(service, account);
     // Otherwise the database plans for the rows before the push.
     await service.pool`vacuum analyze`;
-    const { opening, week, questionIds } = await open(service, account);
+    const { opening, week, questionIds } = await openWholeRound(service, account);
     await answerAll(service, { accountId: account.id, week, questionIds });
     await service.pool`vacuum analyze`;
     const [closing] = await timed(() =>

@@ -11,12 +11,15 @@ import { benchMail, mailPlans } from './mail.ts';
 import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
+import { benchScim, scimPlans } from './scim.ts';
+import { benchScale, scalePlans } from './scale/scale.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
 import { benchStatistics, statisticsPlans } from './statistics/statistics.ts';
 import { benchSync, syncPlans } from './sync.ts';
 
 export const benches: Record<string, Plans<Bench>> = {
   sync: inBothSizes(benchSync, syncPlans),
+  scim: inBothSizes(benchScim, scimPlans),
   data: inBothSizes(benchData, dataPlans),
   answers: inBothSizes(benchAnswers, answersPlans),
   console: inBothSizes(benchConsole, consolePlans),
@@ -33,6 +36,7 @@ export const benches: Record<string, Plans<Bench>> = {
 
 /** Benchmarks that run only if you name them. */
 export const trials: Record<string, Plans<Bench>> = {
+  scale: inBothSizes(benchScale, scalePlans),
   'data:small': inBothSizes(benchData, smallDataPlans),
   hostile: inBothSizes(benchHostile, hostilePlans),
 };

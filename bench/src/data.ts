@@ -2,6 +2,7 @@
 // (floor: sending the same bytes from memory) and closing a week.
 // Run one at a time, because parallel runs would affect each other's times.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
 import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { rm } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plans, Say, Sized } from './measuring/plans.ts';
 import { attribute, type Company, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { megabytes, percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import { percentile, type BenchRow, time, timed } from './measuring/measure.ts';
 import { pushBodyOf, push } from './push.ts';
 import {
   chooseGroups,
@@ -136,15 +137,15 @@ async function measureImport(
     },
     {
       what: `– memory: ${memoryText(ran)}`,
-      measured: megabytes(memory),
+      measured: sizeText(memory),
       ...(isLargest && ran.memory && { target: '≤ 1 GB', met: memory <= 1e9 }),
     },
     {
-      what: `– storage per answer: tables and indexes of the figures, after vacuum (${megabytes(figures)})`,
+      what: `– storage per answer: tables and indexes of the figures, after vacuum (${sizeText(figures)})`,
       measured: `${Math.round(figures / answers)} B`,
     },
     {
-      what: `– growth of the whole database per answer (${megabytes(whole)})`,
+      what: `– growth of the whole database per answer (${sizeText(whole)})`,
       measured: `${Math.round(whole / answers)} B`,
     },
   ];
@@ -175,7 +176,7 @@ async function storage({ pool }: Service): Promise<{ figures: number; whole: num
 
 const memoryText = ({ memory }: Exited) =>
   memory
-    ? `the command ${megabytes(memory.own)}, PostgreSQL's processes ${megabytes(memory.database)}`
+    ? `the command ${sizeText(memory.own)}, PostgreSQL's processes ${sizeText(memory.database)}`
     : 'unknown';
 
 const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} million`;

@@ -3,6 +3,7 @@
 // affected, and memory stays bounded.
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
 import { answeredWeek } from '@soundings/server/src/testing/attacks/forgetting.ts';
@@ -10,7 +11,7 @@ import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { attribute, makeCompany } from './company.ts';
 import type { Keys } from './hostile.inputs.ts';
 import type { Survived } from './processes/hostile.sender.ts';
-import { megabytes, percentile, type BenchRow, time, timed } from './measuring/measure.ts';
+import { percentile, type BenchRow, time, timed } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
 import { pushBodyOf, push } from './push.ts';
 import type { BenchAccount, Service } from './measuring/service.ts';
@@ -123,8 +124,8 @@ function rowsOf({ inputs, survived, errors, p99, memory, ms }: Measured): BenchR
     },
     {
       what: '– peak memory above idle',
-      measured: megabytes(memory),
-      target: `< ${megabytes(maxMemory)}`,
+      measured: sizeText(memory),
+      target: `< ${sizeText(maxMemory)}`,
       met: memory < maxMemory,
     },
     { what: '– inputs a second', measured: String(Math.round((inputs * 1000) / ms)) },

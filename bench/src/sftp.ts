@@ -3,6 +3,7 @@
 // open without signing in. Run one at a time, because parallel runs would affect each other's times.
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,7 +16,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, makeCompany } from './company.ts';
-import { median, megabytes, ratioText, type BenchRow, timed } from './measuring/measure.ts';
+import { median, ratioText, type BenchRow, timed } from './measuring/measure.ts';
 import type { Plans, Say, Sized } from './measuring/plans.ts';
 import type { ServiceProcess, Service } from './measuring/service.ts';
 
@@ -298,7 +299,7 @@ async function measureIdle({ service, plan, target, say }: Scene): Promise<Bench
   await own.stop();
   const what = `${plan.idleSessions} idle sessions`;
   if (before === undefined || after === undefined) return { what, measured: 'not available on this system' };
-  const measured = megabytes(after - before);
+  const measured = sizeText(after - before);
   say(`${what}: ${measured}`);
   return { what, measured, target: '≤ 40 MB', met: after - before <= 40e6 };
 }
@@ -326,7 +327,7 @@ async function measureSilent({ own, plan, target, say }: Scene): Promise<BenchRo
   const end = Math.round(ms / 1000 + 2 * plan.timeScale);
   const measured = `${accepted} accepted, ${left > 0 ? `${left} still open` : 'closed'} after ${end} s`;
   say(`${what}: ${measured}`);
-  const memory = megabytes(Math.max(0, after - before));
+  const memory = sizeText(Math.max(0, after - before));
   return {
     what,
     measured,

@@ -4,6 +4,7 @@
 import * as xlsx from '@e965/xlsx';
 import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '@soundings/server/src/base/errors.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
 import { readSheets } from '@soundings/server/src/sheets/sheet.ts';
 import { workbookOf, zipOf } from '@soundings/server/src/sheets/zip.fixture.ts';
@@ -12,7 +13,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makeCompany } from './company.ts';
-import { against, megabytes, type BenchRow, time, timed } from './measuring/measure.ts';
+import { against, type BenchRow, time, timed } from './measuring/measure.ts';
 import type { Plans, Say, Sized } from './measuring/plans.ts';
 
 /**
@@ -57,7 +58,7 @@ async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): 
   }
   const what = `${people.toLocaleString('en')} × ${columns} as ${kind.toUpperCase()}, ${size(bytes)}`;
   const row = against(what, times!, floors!);
-  const memory = `${megabytes(Math.max(...peaks!))} (floor ${megabytes(Math.max(...floorPeaks!))})`;
+  const memory = `${sizeText(Math.max(...peaks!))} (floor ${sizeText(Math.max(...floorPeaks!))})`;
   say(`${what}: ${row.measured}, floor ${row.floor}, ${memory}`);
   return { ...row, memory };
 }
@@ -90,12 +91,12 @@ async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say)
       },
     ),
   );
-  say(`${what}: ${result}, ${time(ms)}, ${megabytes(peak)}`);
+  say(`${what}: ${result}, ${time(ms)}, ${sizeText(peak)}`);
   return {
     what: `${what}: ${result}`,
     measured: time(ms),
-    memory: megabytes(peak),
-    target: `≤ ${time(limits.ms)}, ≤ ${megabytes(limits.bytes)}`,
+    memory: sizeText(peak),
+    target: `≤ ${time(limits.ms)}, ≤ ${sizeText(limits.bytes)}`,
     met: ms <= limits.ms && peak <= limits.bytes,
   };
 }

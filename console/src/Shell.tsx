@@ -138,10 +138,25 @@ function useGroupCount(): number | undefined {
   return useData('GET /results', { query: { language } }, { when }).data?.groups;
 }
 
+/** Scrolls to the link of the current page if the window is too low for all links. `links`: how many there are. */
+function useCurrentInView(links: number): RefObject<HTMLDivElement | null> {
+  const list = useRef<HTMLDivElement>(null);
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const shown = useRef('');
+  useEffect(() => {
+    const now = `${pathname} ${links}`;
+    if (shown.current === now) return;
+    shown.current = now;
+    list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [pathname, links]);
+  return list;
+}
+
 function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
   const groups = navigationFor(session.user.role, useGroupCount(), session.isStarting);
+  const list = useCurrentInView(groups.flatMap(({ links }) => links).length);
   return (
     <nav aria-label={t('nav.main')} className={css['navigation']}>
       <div className={css['brand']}>
@@ -151,7 +166,7 @@ function Navigation({ onFollow }: { onFollow?: () => void }) {
           <span className={css['soft']}>{session.account.name}</span>
         </div>
       </div>
-      <div className={css['links']}>
+      <div ref={list} className={css['links']}>
         {(groups.length > 0 ? groups : [{ text: undefined, links: [ownProfile] }]).map((group) => (
           <Group key={group.text ?? ''} {...group} onFollow={onFollow} />
         ))}
@@ -210,9 +225,9 @@ function Person() {
   const [theme, setTheme] = useState(storedTheme);
   async function signOut() {
     try {
-      await api('DELETE /session');
-      // Reloading the page drops all data of the account.
-      location.assign('/sign-in');
+      const { address } = await api('DELETE /session');
+      // Leaving the page drops all data of the account.
+      location.assign(address ?? '/sign-in');
     } catch (error) {
       toast({ text: errorText(error), tone: 'bad' });
     }

@@ -2,12 +2,16 @@
 import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { hasRole, type Role } from '@soundings/contract/people/roles.ts';
 import {
+  BookUser,
   Activity,
   CalendarClock,
   CalendarRange,
   ChartBar,
   CircleUser,
+  CloudDownload,
   FileUp,
+  Fingerprint,
+  FlaskConical,
   FolderTree,
   Gauge,
   Grid2x2,
@@ -27,6 +31,7 @@ import {
   Target,
   TrendingUp,
   Users,
+  Webhook,
 } from 'lucide-react';
 import type { TextKey } from './text/catalogue.ts';
 
@@ -94,14 +99,19 @@ const navigation: readonly NavigationGroup[] = [
     links: [
       { to: '/runs', text: 'nav.runs', icon: RefreshCw, minimumRole: 'Administrator', waiting: 'runs' },
       { to: '/files', text: 'nav.files', icon: FileUp, minimumRole: 'Administrator' },
+      { to: '/pulls', text: 'nav.pulls', icon: CloudDownload, minimumRole: 'Administrator' },
       { to: '/tokens', text: 'nav.tokens', icon: KeyRound, minimumRole: 'Administrator' },
+      { to: '/webhooks', text: 'nav.webhooks', icon: Webhook, minimumRole: 'Administrator' },
+      { to: '/sandbox', text: 'nav.sandbox', icon: FlaskConical, minimumRole: 'Administrator' },
       { to: '/access', text: 'nav.access', icon: Plug, minimumRole: 'Administrator' },
+      { to: '/directory', text: 'nav.directory', icon: BookUser, minimumRole: 'Administrator' },
     ],
   },
   {
     text: 'nav.account',
     links: [
       { to: '/settings', text: 'nav.settings', icon: Settings, minimumRole: 'Administrator' },
+      { to: '/single-sign-on', text: 'nav.signOn', icon: Fingerprint, minimumRole: 'Administrator' },
       { to: '/privacy', text: 'nav.privacy', icon: ShieldCheck, minimumRole: 'Auditor' },
       { to: '/audit', text: 'nav.audit', icon: ScrollText, minimumRole: 'Administrator' },
       { to: '/system', text: 'nav.system', icon: Server, minimumRole: 'Administrator' },

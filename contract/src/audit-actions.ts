@@ -4,7 +4,19 @@
 export const auditActions = {
   'signed in': 'A user signed in.',
   'signed out': 'A user signed out.',
-  'person created': 'A person was created manually.',
+  'signed out by provider': "A sign-in provider ended a person's sessions.",
+  'sign-in confirmed': 'A user confirmed with the sign-in provider who they are.',
+  'identity linked': "A person's identity at a sign-in provider was linked.",
+  'identity removed': 'A user removed their identity at a sign-in provider.',
+  'role kept':
+    'A sign-in provider reported a lower role for the last Administrator or for a break-glass administrator, or Administrator within a week of a change of the provider or identity. The role was kept.',
+  'provider added': 'A sign-in provider was added.',
+  'provider changed': 'A sign-in provider was changed.',
+  'provider removed': 'A sign-in provider was removed, with the identities of people there.',
+  'provider tested': 'A sign-in provider was tested.',
+  'single sign-on rule changed':
+    'Single sign-on was required or not, or other break-glass administrators were chosen.',
+  'person created': 'A person was created manually, or when they first signed in with a provider.',
   'person changed': 'A person was changed manually.',
   'person removed': 'A manually created person was removed, and their data was erased.',
   'person adopted': 'A manually created person is now managed by the HR system.',
@@ -52,9 +64,34 @@ export const auditActions = {
   'token revoked': 'An API token was revoked and stopped working.',
   'settings changed': 'The account settings were changed.',
   'command run': 'The soundings command was run on the account.',
-  'run applied': 'An organization request or a file was applied.',
-  'run refused': 'An organization request or a file was refused.',
-  'run pending': 'A file would make more changes than allowed. It is awaiting approval.',
+  'people provisioned':
+    'People who existed already are now managed by the directory that provisions the account (SCIM).',
+  'person kept':
+    'An administrator decided that a person is not handed over to the directory (SCIM), or that this is to be decided again.',
+  'directory changed':
+    'The rule by which groups are derived from the directory (SCIM), or how long its removals wait, was changed.',
+  'run applied': 'An organization request, a file or a change of the directory (SCIM) was applied.',
+  'run refused': 'An organization request, a file or a change of the directory (SCIM) was refused.',
+  'run pending':
+    'A file or the directory (SCIM) would make more changes than allowed. It is awaiting approval.',
+  'webhook created': 'A webhook endpoint was created.',
+  'webhook changed': 'A webhook endpoint was changed, or turned on or off.',
+  'webhook removed': 'A webhook endpoint was removed, with its deliveries.',
+  'webhook secret rotated': 'A webhook endpoint got a new secret.',
+  'webhook tested': 'A test event was sent to a webhook endpoint.',
+  'webhook sent again': 'Deliveries to a webhook endpoint were sent again.',
+  'webhook turned off':
+    'The service turned a webhook endpoint off, because it had failed for days or no longer exists.',
+  'pull created': 'A pull was created: a list that the service fetches itself.',
+  'pull changed': 'A pull was changed, or turned on or off.',
+  'pull removed': 'A pull was removed.',
+  'pull requested': 'A user had a list fetched, or had it fetched as a dry run.',
+  'pull failing': 'A list could not be fetched by its schedule.',
+  'sandbox created': 'An administrator created their sandbox.',
+  'sandbox reset': 'An administrator reset their sandbox.',
+  'sandbox token replaced': 'An administrator replaced the token of their sandbox.',
+  'sandbox deleted':
+    'A sandbox was deleted by its administrator, or by the service: it was not used, its administrator lost the role, or sandboxes were turned off.',
   'question created': 'A question was created.',
   'question changed': 'The text of a question was changed.',
   'question retired': 'A question was retired. Schedules no longer ask it.',
@@ -108,13 +145,23 @@ export const subjectKinds = [
   'kpi',
   'run',
   'file',
+  'webhook',
+  'pull',
 ] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
 /** The subject kinds of actions whose name does not begin with the kind. */
 const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
   'administrator confirmed': 'person',
+  'sandbox created': 'person',
+  'sandbox reset': 'person',
+  'sandbox token replaced': 'person',
+  'sandbox deleted': 'person',
   'sign-in refused': 'person',
+  'signed out by provider': 'person',
+  'identity linked': 'person',
+  'identity removed': 'person',
+  'role kept': 'person',
   'sign-in link created': 'person',
   'password changed': 'person',
   'two-factor turned on': 'person',

@@ -12,6 +12,28 @@ export const maxFaultsListed = 1_000;
 /** The largest body of an organization request, in bytes (64 MiB). */
 export const maxOrganizationBodyBytes = 64 * 1024 * 1024;
 
+/**
+ * Limits of a push in parts. A part: its size in bytes (16 MiB), how many users and groups it can list, and its highest number. All parts: how
+ * many users and groups they can list. After how many hours without a request it is deleted.
+ */
+export const [maxPartBytes, maxPartEntries, maxPartNumber] = [16 * 1024 * 1024, 20_000, 2_000];
+export const [maxUsersOfPush, maxGroupsOfPush] = [1_000_000, 100_000];
+export const abandonedPushHours = 24;
+
+/**
+ * How large all parts of a push can be in bytes, if a commit can make `changes` changes of each kind: as large as one request unless the operator
+ * allows more than the usual number, then 2 KiB for each.
+ */
+export const maxBytesOfPush = (changes: number): number => Math.max(maxOrganizationBodyBytes, changes * 2048);
+
+/** The largest body of a SCIM request, in bytes (1 MiB), how many operations a bulk request can have, and how many resources a page. */
+export const maxScimBodyBytes = 1024 * 1024;
+export const maxScimOperations = 1_000;
+export const maxScimResults = 500;
+
+/** The longest SCIM filter, in characters, how deep it can be nested, and how many comparisons it can have. */
+export const [maxScimFilterLength, maxScimFilterDepth, maxScimComparisons] = [4_000, 20, 100];
+
 /** The largest file that can be uploaded, in bytes (10 MiB). */
 export const maxUploadBytes = 10 * 1024 * 1024;
 
@@ -93,3 +115,20 @@ export const maxCellLength = 32_767;
 
 /** The minimum number of groups that key drivers are computed from. */
 export const minimumDriverGroups = 20;
+
+/**
+ * Limits of sandboxes. `perHour`: how often an administrator can create or reset one within an hour. `days`: without a request for so long, a
+ * sandbox is deleted. `bytes`: above this size of its data, its token only works again after a reset.
+ */
+export const sandboxLimits = { perHour: 10, days: 14, bytes: 200_000_000 };
+
+/** The settings that limit how many changes a request may make. */
+export const limitNames = [
+  'maxUsersCreated',
+  'maxUsersUpdated',
+  'maxUsersDeleted',
+  'maxGroupsCreated',
+  'maxGroupsUpdated',
+  'maxGroupsDeleted',
+] as const;
+export type LimitName = (typeof limitNames)[number];

@@ -4,8 +4,11 @@ import { auditOperations } from './audit/audit.ts';
 import { dataOperations } from './data.ts';
 import type { InterfaceName, Operation } from './operation.ts';
 import { organizationOperations } from './organization.ts';
+import { pushOperations } from './people/push-parts.ts';
 import { Problem } from './problem.ts';
+import { ScimError, scimOperations } from './scim/scim.ts';
 import { uploadOperations } from './storage.ts';
+import { webhookBodies } from './webhooks/webhooks.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +27,7 @@ const interfaces: Record<
     version: '0.1',
     about:
       'Push your users and groups as complete lists. Soundings makes its managed users and groups match them.',
-    operations: organizationOperations,
+    operations: [...organizationOperations, ...pushOperations],
   },
   upload: {
     title: 'Soundings upload interface',
@@ -40,9 +43,21 @@ const interfaces: Record<
       'receiver notices if one is changed or removed.',
     operations: auditOperations,
   },
+  scim: {
+    title: 'Soundings SCIM interface',
+    version: '2.0',
+    about:
+      'SCIM 2.0 (RFC 7643, RFC 7644): a directory such as Microsoft Entra ID or Okta provisions the people and groups of an account.',
+    operations: scimOperations,
+  },
 };
 
 export const interfaceNames = Object.keys(interfaces) as InterfaceName[];
+
+/** All operations of the interfaces. */
+export const interfaceOperations: readonly Operation[] = Object.values(interfaces).flatMap(
+  ({ operations }) => operations,
+);
 
 /** Returns the document of one interface. `server` is the address that serves it, without a path. */
 export function openApiDocument(name: InterfaceName, server: string): Json {
@@ -81,6 +96,52 @@ export function openApiDocument(name: InterfaceName, server: string): Json {
   };
 }
 
+const signedHeaders = {
+  'webhook-id':
+    'The ID of the event. It is the same for every attempt, so a receiver can ignore what it has processed before.',
+  'webhook-timestamp':
+    'When this attempt was made, in seconds since 1970. Refuse requests that are older than five minutes.',
+  'webhook-signature':
+    '`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. While a secret is being rotated, there are two, separated by a space.',
+};
+
+/** Returns the document of the requests that webhooks send. They need no token, because they are signed. `server`: as in openApiDocument. */
+export function webhooksDocument(server: string): Json {
+  const schemas: Json = {};
+  const headers = Object.entries(signedHeaders).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }));
+  const webhooks = webhookBodies().map(({ type, summary, body }) => [
+    type,
+    {
+      post: {
+        operationId: type.replace(/[.](.)/g, (_, initial: string) => initial.toUpperCase()),
+        summary,
+        parameters: headers,
+        requestBody: { required: true, content: json(named(body, schemas)) },
+        responses: { '2XX': { description: 'The event is taken. Any other response is sent again.' } },
+      },
+    },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Soundings webhooks',
+      version: '0.1',
+      description: 'Requests that Soundings sends to your systems, as described by Standard Webhooks.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: server }],
+    security: [],
+    webhooks: Object.fromEntries(webhooks) as Json,
+    components: { schemas },
+  };
+}
+
 function describeOperation(operation: Operation, schemas: Json): Json {
   return {
     operationId: operation.operationId,
@@ -94,18 +155,20 @@ function describeOperation(operation: Operation, schemas: Json): Json {
     ...(operation.body && {
       requestBody: {
         required: true,
-        content: { [operation.bodyType ?? 'application/json']: { schema: named(operation.body, schemas) } },
+        content: { [operation.bodyType ?? jsonOf(operation)]: { schema: named(operation.body, schemas) } },
       },
     }),
     responses: {
-      200: { description: 'OK', content: contentOf(operation, schemas) },
+      ...successOf(operation, schemas),
       ...Object.fromEntries(
         Object.entries(operation.errors).map(([status, description]) => [
           status,
           {
             description,
             content: {
-              ...json(named(Problem, schemas)),
+              [jsonOf(operation)]: {
+                schema: named(operation.interface === 'scim' ? ScimError : Problem, schemas),
+              },
               ...(operation.interface === 'upload' && status === '400' && noBody),
             },
           },
@@ -113,6 +176,16 @@ function describeOperation(operation: Operation, schemas: Json): Json {
       ),
     },
   };
+}
+
+/** The type of JSON bodies: SCIM has its own (RFC 7644 §3.1). */
+const jsonOf = ({ interface: name }: Operation) =>
+  name === 'scim' ? 'application/scim+json' : 'application/json';
+
+function successOf(operation: Operation, schemas: Json): Json {
+  const { success = 200 } = operation;
+  if (success === 204) return { 204: { description: 'No content' } };
+  return { [success]: { description: 'OK', content: contentOf(operation, schemas) } };
 }
 
 function describeParameters(place: 'path' | 'query', schema: TSchema | undefined, schemas: Json): Json[] {
@@ -137,9 +210,10 @@ const isFlag = (schema: TSchema & { enum?: unknown[] }) => JSON.stringify(schema
 const noBody: Json = { 'text/plain': { schema: { type: 'string', maxLength: 0 } } };
 
 /** Describes a response. For CSV and NDJSON the schema describes a single line, so the content is described as text. */
-function contentOf({ response, contentTypes }: Operation, schemas: Json): Json {
+function contentOf(operation: Operation, schemas: Json): Json {
+  const { response, contentTypes } = operation;
   const schema = named(response, schemas) as Json;
-  if (!contentTypes) return json(schema);
+  if (!contentTypes) return { [jsonOf(operation)]: { schema } };
   const { title } = response as { title?: string };
   const text = title
     ? { type: 'string', description: `One row per line. The schema ${title} describes a row.` }

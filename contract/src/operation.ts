@@ -2,8 +2,8 @@
 import type { TSchema } from 'typebox';
 
 /** The scopes of tokens: which interfaces a token may use (decision E3). */
-export type Scope = 'data' | 'organization' | 'files' | 'audit';
-export const scopes: readonly Scope[] = ['data', 'organization', 'files', 'audit'];
+export type Scope = 'data' | 'organization' | 'files' | 'audit' | 'scim';
+export const scopes: readonly Scope[] = ['data', 'organization', 'files', 'audit', 'scim'];
 
 /**
  * How the data interface writes the numbers of KPI values and response rates for a token. `quoted` writes numbers as texts
@@ -12,12 +12,12 @@ export const scopes: readonly Scope[] = ['data', 'organization', 'files', 'audit
 export type Numbers = 'plain' | 'quoted';
 export const numberForms: readonly Numbers[] = ['plain', 'quoted'];
 
-/** The three interfaces (§1), and the audit log. */
-export type InterfaceName = 'data' | 'organization' | 'upload' | 'audit';
+/** The three interfaces (§1), the audit log, and SCIM. */
+export type InterfaceName = 'data' | 'organization' | 'upload' | 'audit' | 'scim';
 
 export type Operation = {
   interface: InterfaceName;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters in braces: `/v1/kpis/{kpiId}/values`. */
   path: string;
   operationId: string;
@@ -28,6 +28,8 @@ export type Operation = {
   params?: TSchema;
   /** An object schema of the query parameters. Others are rejected (decision E6). */
   query: TSchema;
+  /** The handler reads the query: SCIM ignores unknown parameters, and the case of known ones. */
+  readsQuery?: true;
   body?: TSchema;
   /** Set if the body is a form instead of JSON. Its fields are those of `body`. */
   bodyType?: 'multipart/form-data';
@@ -35,5 +37,7 @@ export type Operation = {
   response: TSchema;
   contentTypes?: string[];
   /** The status codes of errors, each with its meaning. */
+  /** The status of success; 200 by default. */
+  success?: 201 | 202 | 204 | 501;
   errors: Record<number, string>;
 };

@@ -34,6 +34,13 @@ export const Settings = Type.Object(
           'request sets it on existing users too and overwrites their choice.',
       }),
     ),
+    expectedPlan: Type.Optional(
+      Type.String({
+        description:
+          'The `plan` of an earlier dry run of the same lists. If the request would now make other changes, it is refused ' +
+          'as a whole. Not part of the original interface description.',
+      }),
+    ),
     maxUsersCreated: maxChanges('users that the request may create'),
     maxUsersUpdated: maxChanges('users that the request may update'),
     maxUsersDeleted: maxChanges('users that the request may delete'),
@@ -233,6 +240,11 @@ export const Report = Type.Object(
     }),
     validateOnly: Type.Boolean(),
     applied: Type.Boolean({ description: 'Whether the changes were made.' }),
+    plan: Type.String({
+      description:
+        'Identifies exactly these changes. Send it as `expectedPlan` to apply them and no others. Not part of the original ' +
+        'interface description.',
+    }),
     summary: Summary,
     changes: Type.Array(Change),
     warnings: Type.Array(Warning),
@@ -246,6 +258,7 @@ export type Report = {
   id: string;
   validateOnly: boolean;
   applied: boolean;
+  plan: string;
   summary: Summary;
   changes: Change[];
   warnings: Warning[];

@@ -44,6 +44,12 @@ export type Problem = Static<typeof Problem>;
 export const detailTypes = {
   'invalid token': 'The token is missing, unknown, expired or revoked.',
   'missing scope': 'The token is valid but lacks the scope of this interface.',
+  'sandbox full': 'The sandbox has more data than allowed. Its token works again after a reset.',
+  'account deleted': 'The account, a sandbox, was reset or deleted while the request was running.',
+  'sandbox account': 'The account is a sandbox, which does not have this. The message says what.',
+  'sandbox refused': 'A sandbox can’t be created or reset. The message says why.',
+  'sandbox not found': 'The user has no sandbox.',
+  'too many sandboxes': 'The user has created or reset a sandbox too often. Try again later.',
   'not found': 'There is nothing at this address.',
   'method not allowed':
     'This address does not support the method. The `Allow` header lists the methods it supports.',
@@ -72,6 +78,19 @@ export const detailTypes = {
   'too many values':
     'The body contains more values (strings, numbers, objects, …) than allowed, one of its objects contains too many keys, or a file names too many groups.',
 
+  'invalid filter':
+    'A SCIM filter can’t be read, has an attribute that can’t be compared in this way, or is too long.',
+  'invalid path':
+    'The path of a SCIM PATCH operation can’t be read, or names an attribute that does not exist.',
+  'no target': 'The path of a SCIM PATCH operation selects no value, or a path is missing.',
+  'invalid syntax': 'A SCIM request has another form than the standard says. The message says where.',
+  'read-only attribute': 'A SCIM request would change an attribute that can only be read.',
+  'already exists': 'Another SCIM user has the same userName (upper and lower case count as equal).',
+  'resource not found': 'The directory has no resource with this ID.',
+  'version changed': 'The resource is not the version that the `If-Match` header names.',
+  'too many results': 'A SCIM filter would have to compare too many resources one by one.',
+  'not supported': 'SCIM leaves this optional, and Soundings does not support it.',
+
   'wrong type':
     'A value has the wrong JSON type. Values are not converted: the string "false" is not the boolean false.',
   'missing field': 'A required field is missing.',
@@ -94,6 +113,8 @@ export const detailTypes = {
   'duplicate email': 'Two users have the same email address (upper and lower case count as equal).',
   'manually created':
     'The externalId belongs to a user or group that was created manually. Imports never change those.',
+  'other source':
+    'The externalId belongs to a user or group of another source: the directory that provisions the account over SCIM, or pushes and files. No source changes what belongs to another.',
   'unknown group': 'A user is in a group that does not exist, or that this request removes.',
   'unknown parent': 'The parent of a group does not exist, or this request removes it.',
   cycle: 'The groups form a circular hierarchy.',
@@ -101,6 +122,15 @@ export const detailTypes = {
   'value not allowed': 'The attribute does not allow this value.',
   'no administrator': 'The request would leave the account without an active administrator.',
   'limit exceeded': 'The request would make more changes than a max* setting allows.',
+  'push not found': 'The account has no push in parts with this ID.',
+  'push open': 'The account already has an open push in parts. Continue or delete it.',
+  'push processing': 'A commit of the push is running. Wait until it has ended.',
+  'push applied': 'The push was applied. Open another one for further changes.',
+  'parts missing': 'Parts of the push were not received. The message says which.',
+  'limit too high':
+    'A max* setting of a commit is higher than the account allows. The operator can raise it.',
+  'unexpected plan':
+    'The request would make other changes than the dry run whose `plan` it names in `expectedPlan`. Send a dry run again.',
   more: 'There are more errors or warnings than the response lists. The message says how many.',
 
   'moved up': 'Warning: a manually created group moves up one level because its parent is removed.',
@@ -129,6 +159,34 @@ export const detailTypes = {
   'password of names': 'The password consists of the person’s name or email address.',
   'too many attempts': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
   'too many test emails': 'The email settings were tested too often. Try again after `Retry-After` seconds.',
+  'sso required': 'The account requires that people sign in with a provider. Passwords and links don’t work.',
+  'provider not found': 'The account has no sign-in provider with this ID.',
+  'provider not usable': 'There is no OpenID Connect provider at the address.',
+  'provider unreachable': 'The sign-in provider can’t be reached.',
+  'provider address forbidden':
+    'The address of the sign-in provider is in a private network. The operator can allow it with `OUTGOING_NETWORKS`.',
+  'provider exists': 'The account already has a sign-in provider with this issuer and client ID.',
+  'provider failed': 'The visit to the sign-in provider can’t begin. The message says why.',
+  'too many providers': 'The account has as many sign-in providers as allowed.',
+  'too many provider requests':
+    'Sign-in providers were requested too often. Try again after `Retry-After` seconds.',
+  'invalid domain': 'Not a domain such as example.com.',
+  'domains needed': 'Trusting addresses and creating people require a list of domains.',
+  'role values needed': 'A role claim requires at least one value, each only once.',
+  'last provider': 'Single sign-on is required, and this is the only provider that is turned on.',
+  'no provider': 'Requiring single sign-on requires a provider that is turned on.',
+  'not an administrator': 'Only active administrators can be break-glass administrators.',
+  'break-glass not ready': 'A break-glass administrator needs a password and two-factor authentication.',
+  'break-glass needed': 'Requiring single sign-on requires a break-glass administrator.',
+  'own sign-in': 'You would be locked out, because you signed in with a password.',
+  'administrator locked out':
+    'Another administrator would be locked out, without an identity at a provider and not as a break-glass administrator.',
+  'break-glass administrator':
+    'A break-glass administrator is not handed over to the directory (SCIM). Choose other ones first.',
+  'last break-glass':
+    'The last break-glass administrator of an account that requires single sign-on would lose the role, the account or the way to sign in.',
+  'identity not found': 'The user has no identity at this provider.',
+  'not by provider': 'The session began with a password, so a provider can’t confirm it.',
   'session not found': 'The session has already ended.',
   'link not found': 'The link is invalid, expired or already used.',
 
@@ -247,6 +305,19 @@ export const detailTypes = {
   'attribute not found': 'The account has no attribute with this name.',
   'attribute taken': 'The account already has an attribute with this name.',
   'no cards to print': 'No card was created: none of the chosen people needs one, or there are too many.',
+  'webhook not found': 'The account has no webhook endpoint with this ID.',
+  'too many webhooks': 'The account has as many webhook endpoints as it can have.',
+  'webhook turned off': 'The webhook endpoint is turned off, so nothing can be sent to it.',
+  'day in the past': 'The token would already be expired when it is created. Choose a later day.',
+  'pull not found': 'The account has no pull with this ID.',
+  'too many pulls': 'The account has as many pulls as it can have.',
+  'pull not tried': 'The pull can’t be turned on before its list has been read without errors in a dry run.',
+  'pulls overlap':
+    'Another pull of people is on. Each list is complete, so each pull would remove the people of the other.',
+  'secret required': 'The secret must be entered again, because it would be sent to another host.',
+  'too many fetches': 'Lists were requested too often. Try again after `Retry-After` seconds.',
+  'delivery not found': 'The webhook endpoint has no delivery with this ID. Deliveries are kept for 30 days.',
+  'too many test events': 'Test events were sent too often. Try again after `Retry-After` seconds.',
   'kiosk not found': 'The account has no kiosk with this ID.',
   'breakdown not found': 'The account has no breakdown with this ID.',
   'segment not found': 'The account has no segment with this ID.',

@@ -1,5 +1,6 @@
 // The settings that the service is started with, and the settings that its listener needs.
 import type { Config } from './base/config.ts';
+import { version } from './base/version.ts';
 import type { HttpLimits } from './http/server.ts';
 
 /** The settings, except those of the process and its database. */
@@ -17,7 +18,14 @@ export type AppConfig = Omit<
   connections?: { http: number; sftp: number } | undefined;
   /** The longest time, in ms, that reading a streamed response may take in total. Default: half an hour. */
   longestRead?: number;
+  /** How many weeks the demo company of sandboxes has, if fewer than 26. */
+  sandboxWeeks?: number;
+  /** False for tests that apply directories (SCIM) themselves. */
+  appliesDirectories?: boolean;
 };
+
+/** Returns what the demo company of sandboxes is, besides its content: the version that creates it, and its number of weeks. */
+export const templateOf = ({ sandboxWeeks = 26 }: AppConfig) => ({ program: version, weeks: sandboxWeeks });
 
 /** Whether users connect over HTTPS. */
 export const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');

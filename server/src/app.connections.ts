@@ -5,6 +5,7 @@ import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { checkSessions } from './db/own-sessions.ts';
+import { openReplica, readPrimary, type Reads } from './db/replica/reads.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type AppConfig, longReads } from './app.config.ts';
@@ -16,7 +17,7 @@ export type Connections = {
   /** Resolves when the database can be reached. */
   reached: Promise<void>;
   pool: Promise<Pool>;
-  reads: Promise<Pool>;
+  reads: Promise<Reads>;
   answers: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   pushes: Promise<Pushes>;
@@ -29,18 +30,25 @@ export function connect(
   log: Log,
   isStopping: () => boolean,
 ): Connections {
-  const pool = databaseUrl.then((url) => openPool(url, 10));
+  const { pooledUrl: pooled } = config;
+  const isPooled = pooled !== undefined;
+  // What waits for an account that a large push locks for minutes gets 503, so that it doesn't occupy the connections of others.
+  const pool = databaseUrl.then((url) =>
+    openPool(pooled ?? url, 10, { isPooled, settings: { lock_timeout: '5s' } }),
+  );
   const reached = databaseUrl.then(async (url) => {
-    const ignored = await whenReachable(() => checkSessions(url), log, isStopping);
+    const ignored = await whenReachable(() => checkSessions({ url, pooled }), log, isStopping);
     if (ignored.length === 0) return;
     log.warn(
       { settings: ignored },
-      'The connection pooler at DATABASE_URL ignores connection settings. Set them for the role instead (see docs/operators/postgres.md)',
+      'The connection pooler ignores connection settings. Set them for the role instead (see docs/operators/postgres.md)',
     );
   });
-  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
+  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config, log));
   // While a week opens or closes, people who answer are asked to try again, so that they don't occupy connections.
-  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
+  const answers = databaseUrl.then((url) =>
+    openPool(pooled ?? url, 6, { isPooled, settings: { lock_timeout: '2s' } }),
+  );
   const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
   const pushes = databaseUrl.then((url) => openPushes(moduleAt('pushes.thread'), url, log));
   for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // Reported by start().
@@ -53,14 +61,18 @@ export async function disconnect(
   seconds: number,
 ): Promise<void> {
   await (await pushes.catch(() => undefined))?.close(seconds);
-  const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
+  await (await reads.catch(() => undefined))?.close();
+  const opened = await Promise.all([pool, answers].map((one) => one.catch(() => undefined)));
   await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
 }
 
-/** Opens the connections for streamed responses. */
-async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
+/** Opens the connections for streamed responses, and those to the replica if there is one. */
+async function openReads(pool: Pool, url: string, config: AppConfig, log: Log): Promise<Reads> {
   const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
-  return openPool(url, longReads, { settings });
+  const primary = { pool, reads: openPool(url, longReads, { settings }) };
+  const { replicaUrl, role } = config;
+  if (replicaUrl === undefined || role === 'worker') return readPrimary(primary); // a worker serves no such responses
+  return openReplica(replicaUrl, primary, settings, log);
 }
 
 /** Calls `query` until the database is reachable, because it may start later than the service. Returns the result. */

@@ -6,12 +6,13 @@ import { chainAllEntries } from './accounts/audit-chain/chain.ts';
 import { sendAuditEntries } from './accounts/audit-chain/syslog.ts';
 import { mailAccountNotice } from './accounts/account-notices.ts';
 import type { AccountNotice } from './accounts/noticed-changes.ts';
-import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
+import { notifyExpiringTokens, recordExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
 import { deleteExpiredSessions } from './auth/sessions.ts';
 import { type MailedInvitation, mailInvitation } from './auth/sign-in-invitations.ts';
 import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
 import { deleteOldSignInFailures } from './auth/sign-in-throttle.ts';
+import { deleteOldVisits } from './sso/flows.ts';
 import { openDigestSender } from './digests/digests.ts';
 import { compareClocks } from './db/clocks.ts';
 import type { Pool } from './db/db.ts';
@@ -31,7 +32,14 @@ import { openSender } from './rounds/messages/messages.ts';
 import { insertRefusal } from './rounds/messages/messages.sql.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
+import { canTend } from './sandboxes/sandboxes.sql.ts';
+import { tendSandboxes } from './sandboxes/tend.ts';
+import type { TemplateWork } from './sandboxes/template.ts';
+import { templateMonday } from './demo/template.ts';
+import type { Applier } from './scim/applying/applier.ts';
+import { selectDirectoriesDue } from './scim/applying/directories.sql.ts';
 import { deleteOldRunsDue } from './sync/runs.ts';
+import { deleteAbandonedPushes } from './sync/parts/parts.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
@@ -40,15 +48,27 @@ import type { Gateway } from './sms/sms.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { processInTurn } from './files/queue.ts';
 import { deleteOldFilesDue } from './files/store.ts';
+import { deleteOldEvents } from './webhooks/deliveries.sql.ts';
+import type { WebhookSender } from './webhooks/sender.ts';
+import { mailTurnedOff, type TurnedOffMail } from './webhooks/turned-off.ts';
+import { fetchDays } from '@soundings/contract/pulls/pull-values.ts';
+import { Fault } from './base/errors.ts';
+import { recordDefect } from './pulls/fetch-pull.ts';
+import { type FailingMail, mailFailing } from './pulls/failing.ts';
+import { fetchLimitMs, openPuller, type Puller } from './pulls/puller.ts';
+import type { ClaimedPull } from './pulls/claims.sql.ts';
+import { deleteOldFetches } from './pulls/pulls.sql.ts';
+import type { PullsWork } from './pulls.thread.ts';
+import { deliveryDays } from '@soundings/contract/webhooks/events.ts';
 import { addLostProcessing } from './files/store.sql.ts';
-import type { AppConfig } from './app.config.ts';
+import { type AppConfig, templateOf } from './app.config.ts';
 
 /** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
 export type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
 const onThread = <Result = void>(
   name: string,
-  data: FilesWork | WeeksWork,
+  data: FilesWork | PullsWork | WeeksWork | TemplateWork,
   limits?: ThreadLimits,
 ): Promise<Result> => runOnThread<Result>(moduleAt(`${name}.thread`), data, limits);
 
@@ -74,6 +94,28 @@ export const askOn =
     return onThread<AskedNow>('weeks', data, limits);
   };
 
+/** Fetching a list must not take longer than its claim. A list of 50,000 people with 60 fields takes half of the memory. */
+const pullsLimits = { heapMb: 1024, milliseconds: fetchLimitMs, isKept: false };
+
+type PullerDependencies = Pick<JobDependencies, 'config' | 'pool' | 'databaseUrl' | 'mailer' | 'log' | 'now'>;
+
+/** Opens what fetches due lists, each on its own thread. */
+export function pullerOf({ config, pool, databaseUrl, mailer, log, now }: PullerDependencies): Puller {
+  const { answerKeys, outgoingNetworks: networks } = config;
+  const canMail = mailer !== undefined;
+  const fetch = async (claimed: ClaimedPull): Promise<void> => {
+    const more = { networks, canMail, start: now(), logLevel: log.level as LogLevel };
+    try {
+      await onThread('pulls', { databaseUrl, answerKeys, claimed, ...more }, pullsLimits);
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'unavailable') throw error;
+      log.error({ ...claimed, err: error }, 'Fetching a list ended unexpectedly');
+      await recordDefect({ pool, canMail, log, now }, claimed, error);
+    }
+  };
+  return openPuller(pool, fetch, log, now);
+}
+
 /** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 
@@ -87,6 +129,9 @@ type JobDependencies = {
   clockOfDatabase: (pool: Pool) => Promise<number>;
   mailer: Mailer | undefined;
   gateway: Gateway | undefined;
+  applier: Applier;
+  webhooks: WebhookSender;
+  puller: Puller;
   onWeeks: OnWeeks;
 };
 
@@ -96,15 +141,43 @@ export const workOf = (dependencies: JobDependencies): Work => ({
   tasks: tasksOf(dependencies),
 });
 
+/** Chains the entries of the audit log, and sends them to the syslog server if there is one. */
+async function chainAndSend(pool: Pool, { auditSyslog, publicUrl }: AppConfig, log: Log): Promise<void> {
+  await chainAllEntries(pool);
+  if (!auditSyslog) return;
+  await sendAuditEntries(pool, { server: auditSyslog, sender: new URL(publicUrl).hostname }, log);
+}
+
+/** Creates, resets and deletes sandboxes. The template is created on a thread, because it computes for up to a minute. */
+async function tendDue({ config, pool, databaseUrl, log, now }: TendDependencies): Promise<void> {
+  if (!(await canTend(pool))) return;
+  const template = templateOf(config);
+  const makeTemplate = () => {
+    const { answerKeys } = config;
+    const data = { databaseUrl, answerKeys, template, logLevel: log.level as LogLevel };
+    return onThread('sandboxes', data, { ...weeksLimits, milliseconds: 600_000 });
+  };
+  const kind = { ...template, monday: templateMonday };
+  await tendSandboxes({ pool, log, most: config.sandboxes, template: kind, makeTemplate, now });
+}
+
+type TendDependencies = Pick<JobDependencies, 'config' | 'pool' | 'databaseUrl' | 'log' | 'now'>;
+
+const applyDue = async (pool: Pool, applier: Applier) => applier.applyAll(await selectDirectoriesDue(pool));
+
 function recurringWork({
   config,
   pool,
+  databaseUrl,
   keys,
   log,
   now,
   clockOfDatabase,
   mailer,
   gateway,
+  applier,
+  webhooks,
+  puller,
   onWeeks,
 }: JobDependencies): Work['recurring'] {
   const { bounces } = config;
@@ -117,12 +190,6 @@ function recurringWork({
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', () => hasLiveWeeks(pool));
   const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
-  const { auditSyslog } = config;
-  const chainAndSend = async () => {
-    await chainAllEntries(pool);
-    if (auditSyslog)
-      await sendAuditEntries(pool, { server: auditSyslog, sender: new URL(config.publicUrl).hostname }, log);
-  };
   const toCompute = async () => {
     if (await areStatisticsDue(pool)) await onWeeks('statistics');
   };
@@ -132,17 +199,18 @@ function recurringWork({
       cron: '7 7 * * *',
       work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
     },
-    { name: 'chain audit entries', cron: '* * * * *', work: chainAndSend },
-    { name: 'end lost runs', cron: '* * * * *', work: () => updateLostRuns(pool) },
-    { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
-    { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
-    { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
+    { name: 'record expiring tokens', cron: '9 * * * *', work: () => recordExpiringTokens(pool) },
+    { name: 'send due webhooks', cron: '* * * * *', work: () => webhooks.wake() },
+    { name: 'fetch pulls', cron: '* * * * *', work: () => puller.wake() },
+    { name: 'chain audit entries', cron: '* * * * *', work: () => chainAndSend(pool, config, log) },
+    { name: 'apply directories', cron: '* * * * *', work: () => applyDue(pool, applier) },
     {
-      name: 'delete failed sign-ins',
-      cron: '47 * * * *',
-      work: () => deleteOldSignInFailures(pool, now()),
+      name: 'tend sandboxes',
+      cron: '* * * * *',
+      work: () => tendDue({ config, pool, databaseUrl, log, now }),
     },
-    { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+    { name: 'end lost runs', cron: '* * * * *', work: () => updateLostRuns(pool) },
+    ...deletionsOf({ config, pool, now }),
     { name: 'translate library', cron: '13 * * * *', work: () => translateLibraries(pool) },
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
@@ -158,6 +226,31 @@ function recurringWork({
   ];
 }
 
+/** What is deleted because it is no longer needed. */
+const deletionsOf = ({
+  config,
+  pool,
+  now,
+}: Pick<JobDependencies, 'config' | 'pool' | 'now'>): Work['recurring'] => [
+  { name: 'delete old webhooks', cron: '43 3 * * *', work: () => deleteOldEvents(pool, deliveryDays) },
+  { name: 'delete old fetches', cron: '49 3 * * *', work: () => deleteOldFetches(pool, fetchDays) },
+  { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+  { name: 'delete abandoned pushes', cron: '51 * * * *', work: () => deleteAbandonedPushes(pool) },
+  { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
+  { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
+  {
+    name: 'delete failed sign-ins',
+    cron: '47 * * * *',
+    work: () => deleteOldSignInFailures(pool, now()),
+  },
+  {
+    name: 'delete ended visits to sign-in providers',
+    cron: '7 * * * *',
+    work: () => deleteOldVisits(pool, now()),
+  },
+  { name: 'delete old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
+];
+
 function tasksOf({
   config,
   pool,
@@ -165,6 +258,8 @@ function tasksOf({
   log,
   mailer,
   gateway,
+  webhooks,
+  puller,
   onWeeks,
 }: JobDependencies): Work['tasks'] {
   const { publicUrl } = config;
@@ -189,6 +284,11 @@ function tasksOf({
       mailPendingAdministrators({ pool, mailer, publicUrl, log }, payload as PendingNotice),
     'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
     'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
+    'fetch pulls now': () => puller.wake(),
+    'mail pull notice': (payload) => mailFailing({ pool, mailer, publicUrl, log }, payload as FailingMail),
+    'send webhooks': () => webhooks.wake(),
+    'mail webhook notice': (payload) =>
+      mailTurnedOff({ pool, mailer, publicUrl, log }, payload as TurnedOffMail),
     'mail link notice': (payload) => sendLinkNotice(pool, { mailer, gateway }, payload as LinkNotice, log),
   };
 }

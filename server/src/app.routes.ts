@@ -8,6 +8,7 @@ import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveEntry } from './answers/entry/entry.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
+import { serveSingleSignOn } from './console/access/single-sign-on.routes.ts';
 import { serveSmsSettings } from './console/access/sms.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
@@ -21,6 +22,9 @@ import { serveSchedules } from './console/asking/schedules.routes.ts';
 import { serveInvitations } from './console/people/invitations.routes.ts';
 import { serveCards } from './console/people/cards.routes.ts';
 import { servePeople } from './console/people/people.routes.ts';
+import { servePulls } from './console/runs/pulls.routes.ts';
+import { serveSandbox } from './console/access/sandbox.routes.ts';
+import { serveWebhooks } from './console/access/webhooks.routes.ts';
 import { servePrivacy } from './console/access/privacy.routes.ts';
 import { serveReports } from './console/reports/reports.routes.ts';
 import type { CreateReports } from './console/reports/report-threads.ts';
@@ -35,6 +39,7 @@ import { serveSession } from './console/session/session.routes.ts';
 import { serveInstallation } from './console/core/installation.routes.ts';
 import { serveSystem } from './console/core/system.routes.ts';
 import type { Pool } from './db/db.ts';
+import type { Reads } from './db/replica/reads.ts';
 import { isMigrated } from './db/migrate.ts';
 import { watchSpace } from './db/space.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
@@ -46,14 +51,30 @@ import type { Mailer } from './mail/mail.ts';
 import { operatingFacts } from './operating/facts.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data/data.routes.ts';
+import { serveDirectory } from './console/directory/directory.routes.ts';
+import type { OnRules } from './scim/applying/rules-thread.ts';
+import type { Applier } from './scim/applying/applier.ts';
+import type { RequestLog } from './scim/request-log.ts';
+import { serveScim } from './scim/scim.routes.ts';
+import { servePushParts } from './sync/parts/parts.routes.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { Approve } from './files/approval-thread.ts';
 import type { SimulateBreakdown } from './results/segments/simulation-thread.ts';
 import type { ComputeDrivers } from './results/statistics/drivers-thread.ts';
+import { signOutAddress } from './sso/logout/logout.ts';
+import { openProviderClients } from './sso/provider-client.ts';
+import { serveSso } from './sso/sso.routes.ts';
 import type { Words } from './results/data/words-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
+import {
+  type AppConfig,
+  isSecure,
+  listenerOptions,
+  longReads,
+  longReadsOfAccount,
+  templateOf,
+} from './app.config.ts';
 import type { Connections } from './app.connections.ts';
 
 /** Creates the server, without its routes. */
@@ -88,34 +109,54 @@ const authenticator =
 type InterfaceDependencies = Omit<Connections, 'reached'> & {
   config: AppConfig;
   now: () => number;
-  deadJobs: () => Promise<number>;
+  log: Log;
+  applier: Applier;
+  requests: RequestLog;
 };
 
 /** Registers the routes of the interfaces, of the answering pages and of the documentation. */
 export function serveInterfaces(
   server: Server,
-  { config, pool, reads, answers, keys, pushes, now, deadJobs }: InterfaceDependencies,
+  { config, pool, reads, answers, keys, pushes, now, log, applier, requests }: InterfaceDependencies,
 ): void {
-  serveGroups(server, pool);
-  serveData(server, { pool, reads }, now);
+  serveGroups(server, reads);
+  serveData(server, reads, now);
   serveOrganization(server, pushes);
+  servePushParts(server, { pool, pushes, log });
   serveStorage(server, pool);
   serveAudit(server, pool);
+  serveScim(server, { pool, publicUrl: config.publicUrl, applier, requests, log });
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveEntry(server, { pool: answers, keys, channels: channelsOf(config), now });
+  serveDocuments(server.app, config.publicUrl);
+}
+
+/** Registers the metrics, which every process has. */
+export function serveOperating(
+  server: Server,
+  {
+    config,
+    pool,
+    reads,
+    keys,
+    now,
+  }: Pick<InterfaceDependencies, 'config' | 'pool' | 'reads' | 'keys' | 'now'>,
+): void {
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
-    facts: async () => operatingFacts(await pool, { config, keys: await keys, now: now() }),
-    deadJobs,
+    facts: async () => ({
+      ...(await operatingFacts(await pool, { config, keys: await keys, now: now() })),
+      replica: (await reads).facts(),
+    }),
   });
-  serveDocuments(server.app, config.publicUrl);
 }
 
 type ConsoleDependencies = {
   log: Log;
   config: AppConfig;
   pool: Promise<Pool>;
+  reads: Promise<Reads>;
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
@@ -124,9 +165,9 @@ type ConsoleDependencies = {
   drivers: ComputeDrivers;
   simulateBreakdown: SimulateBreakdown;
   words: Words;
+  rules: OnRules;
+  applier: Applier;
   now: () => number;
-  /** Without an account: of all accounts. */
-  deadJobs: (accountId?: number) => Promise<number>;
 };
 
 /** Registers the routes of the console. */
@@ -135,6 +176,7 @@ export function serveConsole(
   {
     config,
     pool,
+    reads,
     keys,
     mailer,
     approve,
@@ -143,9 +185,10 @@ export function serveConsole(
     drivers,
     simulateBreakdown,
     words,
+    rules,
+    applier,
     log,
     now,
-    deadJobs,
   }: ConsoleDependencies,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
@@ -154,9 +197,16 @@ export function serveConsole(
   const channels = channelsOf(config);
   serveAccess(console, { ...config, pool, secrets, mailer, log, now });
   serveSmsSettings(console, { pool, publicUrl: config.publicUrl, sms: config.sms, channels });
-  serveSession(console, { pool, secrets, now, log, canMail });
-  serveSystem(console, { pool, keys, now, deadJobs, channels, forgottenProxy: server.forgottenProxy });
-  serveInstallation(console, { pool, keys, config, now, deadJobs: () => deadJobs() });
+  serveSandbox(console, {
+    ...config,
+    pool,
+    sandboxes: { most: config.sandboxes, template: templateOf(config) },
+  });
+  serveWebhooks(console, { pool, secrets, networks: config.outgoingNetworks, now });
+  servePulls(console, { pool, secrets, networks: config.outgoingNetworks, now });
+  serveSigningIn(server, console, { config, pool, secrets, now, log, canMail });
+  serveSystem(console, { pool, keys, now, channels, forgottenProxy: server.forgottenProxy });
+  serveInstallation(console, { pool, keys, config, now });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });
@@ -164,10 +214,11 @@ export function serveConsole(
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
-  serveResults(console, pool, words);
-  serveSegmentResults(console, pool);
+  serveDirectory(console, { pool, publicUrl: config.publicUrl, canMail, rules, applier });
+  serveResults(console, { pool, reads }, words);
+  serveSegmentResults(console, reads);
   serveReports(console, { pool, createReports, now });
-  serveDrivers(console, pool, drivers);
+  serveDrivers(console, reads, drivers);
   serveFocus(console, pool, now);
   const askingDependencies = { pool, mailer, channels, publicUrl: config.publicUrl, now };
   serveLibrary(console, pool);
@@ -184,4 +235,27 @@ export function serveConsole(
     publicUrl: config.publicUrl,
     now: now(),
   }));
+}
+
+type SigningInDependencies = Omit<Parameters<typeof serveSession>[1], 'signOutAddress'> & {
+  config: AppConfig;
+};
+
+/** Registers the routes with which people sign in and out: with a password, and with providers. */
+function serveSigningIn(
+  server: Server,
+  console: ReturnType<typeof openConsole>,
+  { config, ...dependencies }: SigningInDependencies,
+): void {
+  const { pool, secrets, now } = dependencies;
+  const { publicUrl } = config;
+  const clients = openProviderClients(secrets, config.outgoingNetworks, now);
+  const sso = { ...dependencies, clients, publicUrl, isSecure: isSecure(config) };
+  serveSession(console, {
+    ...dependencies,
+    signOutAddress: async ({ accountId, sessionId }) =>
+      signOutAddress({ pool: await pool, secrets: await secrets, clients, publicUrl }, accountId, sessionId),
+  });
+  serveSingleSignOn(console, sso);
+  serveSso(server, { ...sso, session: console });
 }

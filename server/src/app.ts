@@ -4,17 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { moduleAt } from './base/places.ts';
+import { startTracing } from './base/tracing/start.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { deleteOldBackups, migrateWithBackup } from './backup/before-migration.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { databaseTime } from './db/clocks.ts';
-import type { Pool } from './db/db.ts';
+import { openPool, type Pool } from './db/db.ts';
 import { tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type Server } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
-import { type Jobs, startJobs } from './jobs/jobs.ts';
+import { type Jobs, prepareQueue, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { openGateway } from './sms/gateway.ts';
@@ -28,11 +29,16 @@ import { openApprover } from './files/approval-thread.ts';
 import { openSimulations } from './results/segments/simulation-thread.ts';
 import { openDrivers } from './results/statistics/drivers-thread.ts';
 import { openWords } from './results/data/words-thread.ts';
+import { openWebhookSender, type WebhookSender } from './webhooks/sender.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { type AppConfig, readTimeout } from './app.config.ts';
 import { connect, disconnect, ofStart } from './app.connections.ts';
-import { askOn, weeksOn, workOf } from './app.jobs.ts';
-import { openServer, serveInterfaces, serveConsole } from './app.routes.ts';
+import { openRules } from './scim/applying/rules-thread.ts';
+import { openApplier } from './scim/applying/applier.ts';
+import { openRequestLog } from './scim/request-log.ts';
+import { askOn, pullerOf, weeksOn, workOf } from './app.jobs.ts';
+import type { Puller } from './pulls/puller.ts';
+import { openServer, serveInterfaces, serveConsole, serveOperating } from './app.routes.ts';
 
 export type App = {
   /** The address it listens on, such as http://127.0.0.1:8080. */
@@ -61,37 +67,39 @@ export async function startApp(
 ): Promise<App> {
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
+  let outgoing: Outgoing | undefined;
   const timers: NodeJS.Timeout[] = [];
   const superseded = Promise.withResolvers<Fault>();
   let isStarted = false;
   let isStopping = false;
+  const tracing = await startTracing(config.tracing, log);
   const connections = connect(config, databaseUrl, log, () => isStopping);
-  const { pool, reached, reads, answers, keys, pushes } = connections;
+  const { pool, reached, keys } = connections;
   const { mailer, gateway, closeSenders } = sendersOf(config, pool);
 
   const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
-  const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
-  serveInterfaces(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const computing = computingOf(config, databaseUrl, log, now);
-  serveConsole(server, { config, pool, keys, mailer, ...computing, log, now, deadJobs });
-  if (config.isDevelopment) await serveDevelopment(server);
-  else servePages(server);
+  const computing = computingOf(config, pool, databaseUrl, { log, now });
+  await serveRoutes(server, { ...connections, config, mailer, ...computing, now, log });
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
   async function start(): Promise<void> {
     await reached;
-    await update(await pool, await keys, config.backupDir, log);
+    await update(await databaseUrl, await keys, config.backupDir, log);
     const hasSecrets = await prepareKeys(await pool, await keys, log);
     timers.push(keepKeysMoving(await keys, log), watchSchema(await pool, superseded.resolve));
     if (config.backupDir !== undefined) timers.push(keepNoOldBackups(config.backupDir, log));
-    const url = await databaseUrl;
-    const dependencies = { config, pool: await pool, keys: await keys, databaseUrl: url };
-    const work = workOf({ ...dependencies, log, now, clockOfDatabase, mailer, gateway, onWeeks });
+    const reachable = { config, pool: await pool, keys: await keys, databaseUrl: await databaseUrl };
+    const dependencies = { ...computing, ...reachable, mailer, log, now };
     await updateLostRuns(await pool);
-    jobs = await startJobs(url, work, log);
-    if (sftpPort !== 0 && hasSecrets) {
+    if (config.role === 'web') await prepareQueue(dependencies.databaseUrl);
+    else {
+      outgoing = { webhooks: webhooksOf(dependencies), puller: pullerOf(dependencies) };
+      const work = workOf({ ...dependencies, ...outgoing, clockOfDatabase, gateway, onWeeks });
+      jobs = await startJobs(dependencies.databaseUrl, work, log);
+    }
+    if (config.role !== 'worker' && sftpPort !== 0 && hasSecrets) {
       const { secrets } = dependencies.keys;
       sftp = await serveSftp({ ...config, port: sftpPort, pool: dependencies.pool, secrets, log, now });
     }
@@ -113,28 +121,62 @@ export async function startApp(
       const sftpClosed = started.catch(() => {}).then(() => sftp?.close(secondsLeft()));
       await Promise.all([server.shutDown(seconds), sftpClosed]);
       closeSenders(); // They finish the current messages only. Otherwise the jobs would wait for all messages.
-      await jobs?.stop();
+      await Promise.all([jobs?.stop(), endOutgoing({ ...outgoing, ...computing }, secondsLeft())]);
       await disconnect(connections, secondsLeft());
+      await tracing.close(secondsLeft());
     },
   };
 }
 
-/** Opens what computes for the console in threads and child processes. */
-function computingOf(config: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number) {
+/** Registers the routes that a process with this role has. */
+async function serveRoutes(
+  server: Server,
+  dependencies: Parameters<typeof serveInterfaces>[1] & Parameters<typeof serveConsole>[1],
+): Promise<void> {
+  const { config } = dependencies;
+  serveOperating(server, dependencies);
+  if (config.role === 'worker') return;
+  serveInterfaces(server, dependencies);
+  serveConsole(server, dependencies);
+  await (config.isDevelopment ? serveDevelopment(server) : servePages(server));
+}
+
+/** Opens what computes for the console and for SCIM in threads and child processes, and what notes the requests of directories. */
+function computingOf(
+  config: AppConfig,
+  pool: Promise<Pool>,
+  databaseUrl: Promise<string>,
+  { log, now }: { log: Log; now: () => number },
+) {
+  const scimThread = moduleAt('scim.thread');
+  const applier = openApplier(scimThread, databaseUrl, log, now, config.appliesDirectories);
+  const requests = openRequestLog(pool, log);
   return {
+    applier,
+    requests,
+    async closeScim(seconds: number) {
+      await applier.close(seconds);
+      await requests.flush();
+    },
     approve: openApprover(moduleAt('files.thread'), databaseUrl),
     ask: askOn(config, databaseUrl, log, now),
     createReports: openReports(moduleAt('reports.thread'), databaseUrl),
     drivers: openDrivers(moduleAt('drivers.thread')),
     simulateBreakdown: openSimulations(moduleAt('segments.thread')),
     words: openWords(moduleAt('words.thread')),
+    rules: openRules(scimThread, databaseUrl),
   };
 }
 
 /** Applies the missing migrations, after a backup in `folder` if the database has data. */
-async function update(pool: Pool, keys: AnswerKeys, folder: string | undefined, log: Log): Promise<void> {
-  const { applied, backup } = await migrateWithBackup(pool, migrationSteps(keys), folder);
-  if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
+async function update(url: string, keys: AnswerKeys, folder: string | undefined, log: Log): Promise<void> {
+  const pool = openPool(url, 4); // past the pooler: these transactions are long, and need several sessions
+  try {
+    const { applied, backup } = await migrateWithBackup(pool, migrationSteps(keys), folder);
+    if (applied.length > 0) log.info({ applied, backup }, 'The database was migrated');
+  } finally {
+    await pool.end({ timeout: 5 });
+  }
 }
 
 /** Opens what sends messages over each channel that is configured. */
@@ -147,6 +189,42 @@ function sendersOf(config: AppConfig, pool: Promise<Pool>) {
   };
   return { mailer, gateway, closeSenders };
 }
+
+/** What sends requests to other systems, in addition to emails and text messages. */
+type Outgoing = { webhooks: WebhookSender; puller: Puller };
+
+type Ending = Partial<Outgoing> & { closeScim: (seconds: number) => Promise<void> };
+
+/** Lets the current webhooks end, and waits up to `seconds` for lists that are being fetched and for directories that are being applied. */
+async function endOutgoing({ webhooks, puller, closeScim }: Ending, seconds: number): Promise<void> {
+  await Promise.all([webhooks?.close(), puller?.close(seconds), closeScim(seconds)]);
+}
+
+type WebhookDependencies = {
+  config: AppConfig;
+  pool: Pool;
+  keys: AnswerKeys;
+  mailer: Mailer | undefined;
+  log: Log;
+  now: () => number;
+};
+
+const webhooksOf = ({
+  config,
+  pool,
+  keys: { secrets },
+  mailer,
+  log,
+  now,
+}: WebhookDependencies): WebhookSender =>
+  openWebhookSender({
+    pool,
+    secrets,
+    networks: config.outgoingNetworks,
+    canMail: mailer !== undefined,
+    log,
+    now,
+  });
 
 function mailerOf(config: AppConfig, pool: Promise<Pool>): Mailer | undefined {
   const { smtpUrl, mailFrom, dkim, smtpConnections: connections } = config;
@@ -284,9 +362,12 @@ async function orRefused<T>(
       EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to an address of this machine',
       ENOTFOUND: 'the host name does not exist. Set HOST to an address of this machine',
     };
-    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reason = reasons[code];
     if (reason === undefined) throw error;
     const message = `The service can't listen on port ${port} of ${host}: ${reason}.`;
+    // Another program may end, and an address may appear while the machine starts, but no one allows a port later.
+    if (code !== 'EACCES') throw new Fault('unavailable', 'unavailable', message, { cause: error });
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
 }

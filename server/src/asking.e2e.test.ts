@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planAsking } from './testing/asking.ts';
-import { hasBrowser, noBrowser, openBrowser } from './testing/browser/browser.ts';
+import { closeWindows, hasBrowser, noBrowser, openBrowser } from './testing/browser/browser.ts';
 import { openSmtp, type ReceivedMail, type TestSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world.close();
   await smtp.close();
 });

@@ -1,6 +1,7 @@
 // npx soundings …: the administration command, as a process.
 import { readFileSync } from 'node:fs';
-import { readConfig, readSettings } from './base/config.ts';
+import { createInterface } from 'node:readline/promises';
+import { pushTokenIn, readConfig, readSettings } from './base/config.ts';
 import { runCommand } from './cli/run-command.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {
@@ -14,6 +15,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     new Promise((resolve, reject) => {
       process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
     }),
+  push: { token: () => pushTokenIn(process.env), ask: process.stdin.isTTY ? ask : undefined },
   // Loaded only when a command simulates weeks, since no other command serves anything. Logs to standard error.
   serve: async (pool, keys, now) => {
     const [{ startAnswering }, { openLog }] = await Promise.all([
@@ -23,3 +25,17 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     return startAnswering({ pool, keys, now }, openLog('warn', 2));
   },
 });
+
+/** Asks on standard error, because standard output may be read by a program. The end of the input is no answer. */
+async function ask(question: string): Promise<string> {
+  // A prompt is one line.
+  const prompt = question.lastIndexOf('\n') + 1;
+  process.stderr.write(question.slice(0, prompt));
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  try {
+    return await Promise.race([terminal.question(question.slice(prompt)), ended]);
+  } finally {
+    terminal.close();
+  }
+}

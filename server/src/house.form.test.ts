@@ -17,7 +17,10 @@ const glob = (...patterns: string[]) =>
     .toSorted();
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const code = glob('{server,console,contract,bench}/src/**/*.{ts,tsx}');
+/** What is generated isn't read. */
+const code = glob('{server,console,client,contract,bench}/src/**/*.{ts,tsx}').filter(
+  (path) => path !== 'client/src/api-types.ts',
+);
 const isOfTests = (path: string) => /\.(test|fixture)\.tsx?$|^server\/src\/testing\//.test(path);
 const product = code.filter((path) => !isOfTests(path));
 
@@ -112,10 +115,11 @@ describe('files', () => {
         ...code,
         ...glob('*.*', '*/*.*', 'docs/**/*.*', '**/*.{md,sql,css,json,sh,yaml,yml}'),
         'docs/data.d.ts',
+        'api-types.ts',
       ].map((path) => basename(path)),
     );
     const named = /(?<![\w*{<$./-])((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|tsx|md))(?![\w*])/g;
-    const missing = [...code, ...glob('*.md', 'docs/**/*.md')]
+    const missing = [...code, ...glob('*.md', 'client/*.md', 'docs/**/*.md')]
       .filter((path) => !path.endsWith('CHANGELOG.md'))
       .flatMap((path) => {
         const text = textOf(path);
@@ -149,15 +153,19 @@ describe('names and homes', () => {
       ['d', 'e', 'f', 'i'],
       ['b as second'],
     ]);
-    const found = code.flatMap((path) => {
-      const parsed = parsedFile(path);
-      const renamed = parsed.imports.flatMap((one) =>
-        importedPath(path, one) === undefined ? [] : one.renamed,
-      );
-      // Tests compare with what they name.
-      const all = [...parsed.forwarded, ...renamed, ...(isOfTests(path) ? [] : parsed.aliases)];
-      return all.map((name) => `${path}: ${name}`);
-    });
+    // The published package exports everything from one file.
+    const entry = 'client/src/index.ts';
+    const found = code
+      .filter((path) => path !== entry)
+      .flatMap((path) => {
+        const parsed = parsedFile(path);
+        const renamed = parsed.imports.flatMap((one) =>
+          importedPath(path, one) === undefined ? [] : one.renamed,
+        );
+        // Tests compare with what they name.
+        const all = [...parsed.forwarded, ...renamed, ...(isOfTests(path) ? [] : parsed.aliases)];
+        return all.map((name) => `${path}: ${name}`);
+      });
     expect(found).toEqual([]);
   });
 
@@ -229,6 +237,7 @@ describe('texts', () => {
     const readable = [
       ...glob(
         '*.md',
+        'client/*.md',
         'docs/**/*.md',
         '{server,console,contract}/src/**/text/*/*.json',
         'server/src/db/schema.sql',
@@ -251,9 +260,12 @@ describe('sentences', () => {
     // The text of docs/integrators/interfaces.md never changes, and docs/integrators/errors.md is generated from the
     // contract.
     const contract = ['interfaces.md', 'errors.md'].map((name) => `docs/integrators/${name}`);
-    const readable = glob('*.md', 'docs/**/*.md', '{server,console,contract}/src/**/text/en/*.json').filter(
-      (path) => ![...contract, 'docs/privacy/rules.md', 'docs/writing.md'].includes(path),
-    );
+    const readable = glob(
+      '*.md',
+      'client/*.md',
+      'docs/**/*.md',
+      '{server,console,contract}/src/**/text/en/*.json',
+    ).filter((path) => ![...contract, 'docs/privacy/rules.md', 'docs/writing.md'].includes(path));
     // Names of the interfaces before, and Swedish percentages.
     const meant = { 'CHANGELOG.md': ['spread', 'space before %'] };
     expect(phrasesToStopUsing(root, readable, meant)).toEqual([]);
@@ -339,7 +351,7 @@ describe('names', () => {
     ]);
 
     const files = glob(
-      '{server,console,contract,bench}/src/**/*.{ts,tsx,js,css}',
+      '{server,console,client,contract,bench}/src/**/*.{ts,tsx,js,css}',
       '{server,console}/src/**/text/*/*.json',
       'server/src/db/schema.sql',
     ).filter((file) => !/\/text\/arguments\.ts$|\/testing\/house\/(names|writing)\.ts$/.test(file));

@@ -14,8 +14,8 @@ const glob = (...patterns: string[]) =>
     .toSorted();
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 
-const documents = glob('*.md', 'docs/**/*.md');
-const code = glob('{server,console,contract,bench}/src/**/*.{ts,tsx,js,css,sql,py}').filter(
+const documents = glob('*.md', 'client/*.md', 'docs/**/*.md');
+const code = glob('{server,console,client,contract,bench}/src/**/*.{ts,tsx,js,css,sql,py}').filter(
   (path) => !path.endsWith('house.references.test.ts'),
 );
 

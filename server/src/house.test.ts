@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { formatTexts } from '@soundings/contract/formats.ts';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
+import { clientTypes, writtenClientTypes } from './testing/house/client-types.ts';
 import { argumentTypes, catalogues, faultsOf, writtenArgumentTypes } from './testing/house/catalogues.ts';
 import { languageReports } from './testing/house/languages.ts';
 import { longestFirst, projectOf, testsByProject } from './testing/house/projects.ts';
@@ -22,14 +23,19 @@ const floors = [
   'sending',
   'mail',
   'sms',
+  'events',
   'accounts',
   'auth',
+  'webhooks',
   'people',
+  'sso',
   'sync',
   'sheets',
   'layout',
   'files',
   'sftp',
+  'pulls',
+  'scim',
   'questions',
   'focus',
   'cards',
@@ -40,6 +46,7 @@ const floors = [
   'backup',
   'history',
   'operating',
+  'sandboxes',
   'console',
   'digests',
   'simulation',
@@ -56,8 +63,11 @@ const topFiles = [
   'drivers.thread.ts',
   'files.thread.ts',
   'main.ts',
+  'pulls.thread.ts',
   'pushes.thread.ts',
   'reports.thread.ts',
+  'sandboxes.thread.ts',
+  'scim.thread.ts',
   'segments.thread.ts',
   'weeks.thread.ts',
   'words.thread.ts',
@@ -79,8 +89,13 @@ const publicFiles = [
   'db/clocks.ts',
   'db/database-facts.ts',
   'db/own-sessions.ts',
+  'db/savepoints.ts',
+  'db/replica/reads.ts',
+  'db/replica/states.ts',
+  'db/replica/watch.ts',
   'db/space.ts',
   'jobs/jobs.ts',
+  'jobs/jobs.sql.ts',
   'jobs/job-tables.ts',
   'jobs/threads.ts',
   'sending/outbox.ts',
@@ -97,6 +112,14 @@ const publicFiles = [
   'sms/gateway.ts',
   'sms/segments.ts',
   'sms/sms.ts',
+  'events/events.ts',
+  'events/events.sql.ts',
+  'webhooks/deliveries.sql.ts',
+  'webhooks/endpoints.ts',
+  'webhooks/endpoints.sql.ts',
+  'webhooks/secrets.ts',
+  'webhooks/sender.ts',
+  'webhooks/turned-off.ts',
   'accounts/accounts.ts',
   'accounts/account-notices.ts',
   'accounts/allowlist.ts',
@@ -129,14 +152,45 @@ const publicFiles = [
   'people/several.ts',
   'people/tree.ts',
   'people/users.ts',
+  'sso/browser-cookie.ts',
+  'sso/client-secrets.ts',
+  'sso/flows.ts',
+  'sso/identities.ts',
+  'sso/logout/logout.ts',
+  'sso/provider-client.ts',
+  'sso/provider-fault.ts',
+  'sso/providers.ts',
+  'sso/rules.ts',
   'sync/sync.ts',
   'sync/findings.ts',
   'sync/pending-runs.ts',
   'sync/runs.ts',
   'sync/pushes.ts',
+  'sync/parts/commit-scene.ts',
+  'sync/parts/commit.ts',
+  'sync/parts/parts.ts',
+  'sync/parts/store-part.ts',
+  'scim/applying/applier.ts',
+  'scim/applying/apply.ts',
+  'scim/applying/directories.sql.ts',
+  'scim/applying/removals.ts',
+  'scim/applying/rules.ts',
+  'scim/applying/rules-thread.ts',
+  'scim/applying/takeover.ts',
+  'scim/applying/waiting-users.ts',
+  'scim/request-log.ts',
+  'scim/request-log.sql.ts',
   'files/approval-thread.ts',
   'sftp/host-keys.ts',
+  'pulls/claims.sql.ts',
+  'pulls/failing.ts',
+  'pulls/fetch-pull.ts',
+  'pulls/puller.ts',
+  'pulls/pulls.ts',
+  'pulls/pulls.sql.ts',
+  'pulls/secrets.ts',
   'sftp/host-keys.sealed.ts',
+  'files/placed-findings.ts',
   'files/preview.ts',
   'files/report-mails.ts',
   'files/mappings.ts',
@@ -232,6 +286,7 @@ const publicFiles = [
   'backup/last-backup.sql.ts',
   'operating/facts.ts',
   'db/database-facts.ts',
+  'console/core/administrator.ts',
   'console/core/console.ts',
   'console/core/dev.ts',
   'console/core/pages.ts',
@@ -242,12 +297,22 @@ const publicFiles = [
   'console/reports/report-text.ts',
   'console/reports/report-threads.ts',
   'console/reports/zip-writer.ts',
+  'console/results/comments.ts',
+  'console/results/csv.ts',
   'console/results/reading.ts',
   'digests/digests.ts',
   'simulation/sentiment.ts',
   'simulation/random.ts',
   'simulation/simulation.ts',
   'demo/demo.ts',
+  'demo/template.ts',
+  'sandboxes/sandboxes.ts',
+  'sandboxes/sandboxes.sql.ts',
+  'sandboxes/template.ts',
+  'sandboxes/tend.ts',
+  'accounts/sandboxes/sandbox-accounts.ts',
+  'accounts/sandboxes/sandbox-accounts.sql.ts',
+  'db/account-rows.ts',
   'cli/run-command.ts',
   'accounts/accounts.sql.ts',
   'accounts/audit.sql.ts',
@@ -279,6 +344,10 @@ const publicFiles = [
   'rounds/segments/breakdowns.sql.ts',
   'sealing/epoch-keys.ts',
   'sealing/key-names.ts',
+  'sso/flows.sql.ts',
+  'sso/identities.sql.ts',
+  'sso/providers.sql.ts',
+  'sso/rules.sql.ts',
   'sftp/host-keys.sql.ts',
   'sync/runs.sql.ts',
 ];
@@ -290,29 +359,38 @@ const writtenByOthers = [
   'accounts/accounts.sql.ts: updateLibraryLanguages',
   'accounts/accounts.sql.ts: updateStartDismissed',
   'answers/imported.sql.ts: copyAnswerBatches',
+  'auth/sessions.sql.ts: deletePasswordSessions',
+  'auth/sessions.sql.ts: deleteProviderSessions',
   'auth/sessions.sql.ts: deleteSession',
   'auth/sessions.sql.ts: deleteSessionsOf',
+  'auth/sessions.sql.ts: deleteSessionsOfProvider',
   'auth/sessions.sql.ts: updateSessionProved',
   'auth/sign-in-links.sql.ts: addGivenMail',
   'cards/card-key.sql.ts: deleteCardKey',
   'cards/cards.sql.ts: deleteCards',
   'cards/kiosks.sql.ts: deleteKiosk',
+  'events/events.sql.ts: addWebhookJob',
+  'events/events.sql.ts: insertEvent',
   'files/store.sql.ts: addLostProcessing',
   'people/users.sql.ts: deleteEmailsBefore',
+  'pulls/pulls.sql.ts: deleteOldFetches',
   'rounds/messages/messages.sql.ts: insertRefusal',
   'rounds/messages/opt-outs.sql.ts: setDigests',
   'rounds/messages/opt-outs.sql.ts: setSurveyEmails',
   'rounds/rounds.sql.ts: lockSurvey',
   'rounds/rounds.sql.ts: tryLockSurvey',
+  'scim/applying/directories.sql.ts: updateDirectory',
   'sftp/host-keys.sql.ts: deleteHostKeys',
   'sync/runs.sql.ts: eraseUserChanges',
   'sync/runs.sql.ts: updateApproved',
   'sync/runs.sql.ts: updateFailed',
   'sync/runs.sql.ts: updateLostRuns',
+  'webhooks/deliveries.sql.ts: deleteOldEvents',
 ];
 
 // Files whose functions depend only on their arguments: no database, clock or network.
 const pureFiles = [
+  'db/replica/states.ts',
   'sending/reasons.ts',
   'mail/template.ts',
   'mail/test-mail.ts',
@@ -322,8 +400,11 @@ const pureFiles = [
   'auth/browser-names.ts',
   'accounts/account-notices-mail.ts',
   'auth/sign-in-links-mail.ts',
+  'webhooks/outcome.ts',
   'people/tree.ts',
   'people/attributes.ts',
+  'sso/claims.ts',
+  'sso/provider-fault.ts',
   'sync/check.ts',
   'sync/findings.ts',
   'sync/current-state.ts',
@@ -334,6 +415,19 @@ const pureFiles = [
   'sync/change-limits.ts',
   'sync/replaced.ts',
   'sync/run-end.ts',
+  'sync/parts/seen-users.ts',
+  'scim/members.ts',
+  'scim/protocol/attribute-paths.ts',
+  'scim/protocol/candidates.ts',
+  'scim/protocol/definitions.ts',
+  'scim/protocol/evaluate.ts',
+  'scim/protocol/filter.ts',
+  'scim/protocol/patch.ts',
+  'scim/protocol/project.ts',
+  'scim/protocol/read-resource.ts',
+  'scim/protocol/schemas.ts',
+  'scim/applying/mapping.ts',
+  'scim/applying/tree-rule.ts',
   'layout/columns.ts',
   'layout/entities.ts',
   'layout/headers.ts',
@@ -348,6 +442,10 @@ const pureFiles = [
   'files/catalogue.ts',
   'layout/header-aliases.ts',
   'layout/values.ts',
+  'pulls/access.ts',
+  'pulls/flat-rows.ts',
+  'pulls/json-list.ts',
+  'pulls/pull-fault.ts',
   'files/placed-findings.ts',
   'files/report-causes.ts',
   'files/report-texts.ts',
@@ -434,6 +532,7 @@ const pureFiles = [
   'console/results/drivers-table.ts',
   'console/results/weeks.ts',
   'console/groups/group-tree.ts',
+  'sandboxes/copied-tables.ts',
   'digests/digest-mail.ts',
   'digests/digest-times.ts',
   'simulation/sentiment.ts',
@@ -451,10 +550,16 @@ const pureFiles = [
 const writers: Record<string, string[]> = {
   migrations: ['db/migrate.ts'],
   job_workers: ['jobs/jobs.sql.ts'],
-  accounts: ['accounts/accounts.sql.ts'],
-  sftp_usernames: ['accounts/accounts.sql.ts'],
-  tokens: ['accounts/tokens.sql.ts', 'accounts/expiring-tokens.sql.ts'],
-  token_hashes: ['accounts/tokens.sql.ts'],
+  accounts: ['accounts/accounts.sql.ts', 'accounts/sandboxes/sandbox-accounts.sql.ts'],
+  sandboxes: ['sandboxes/sandboxes.sql.ts'],
+  sandbox_templates: ['sandboxes/sandboxes.sql.ts'],
+  sftp_usernames: ['accounts/accounts.sql.ts', 'accounts/sandboxes/sandbox-accounts.sql.ts'],
+  tokens: [
+    'accounts/tokens.sql.ts',
+    'accounts/expiring-tokens.sql.ts',
+    'accounts/sandboxes/sandbox-accounts.sql.ts',
+  ],
+  token_hashes: ['accounts/tokens.sql.ts', 'accounts/sandboxes/sandbox-accounts.sql.ts'],
   token_usage: ['accounts/usage.sql.ts'],
   passwords: ['auth/sign-in.sql.ts'],
   noise_keys: ['accounts/noise-key.sql.ts'],
@@ -465,18 +570,58 @@ const writers: Record<string, string[]> = {
   sign_in_links: ['auth/sign-in-links.sql.ts'],
   first_start_links: ['auth/first-start.sql.ts'],
   sessions: ['auth/sessions.sql.ts'],
+  sign_in_providers: ['sso/providers.sql.ts'],
+  sign_in_identities: ['sso/identities.sql.ts'],
+  sign_in_flows: ['sso/flows.sql.ts'],
+  sign_in_tests: ['sso/flows.sql.ts'],
+  sign_in_rules: ['sso/rules.sql.ts'],
+  break_glass_administrators: ['sso/rules.sql.ts'],
+  logout_tokens: ['sso/logout/logout.sql.ts'],
   audit_entries: ['accounts/audit.sql.ts', 'accounts/audit-chain/chain.sql.ts'],
-  audit_heads: ['accounts/audit-chain/chain.sql.ts'],
-  audit_syslog_cursors: ['accounts/audit-chain/syslog.sql.ts'],
+  audit_heads: ['accounts/audit-chain/chain.sql.ts', 'sandboxes/sandboxes.sql.ts'],
+  audit_syslog_cursors: ['accounts/audit-chain/syslog.sql.ts', 'sandboxes/sandboxes.sql.ts'],
   attributes: ['people/attributes.sql.ts'],
   groups: ['sync/sync.sql.ts', 'people/groups.sql.ts'],
-  users: ['sync/sync.sql.ts', 'people/groups.sql.ts', 'people/attributes.sql.ts', 'people/users.sql.ts'],
+  scim_users: [
+    'scim/users.sql.ts',
+    'scim/applying/apply.sql.ts',
+    'scim/applying/keep-refused.sql.ts',
+    'scim/applying/takeover.sql.ts',
+  ],
+  scim_groups: [
+    'scim/groups.sql.ts',
+    'scim/members.sql.ts',
+    'scim/applying/apply.sql.ts',
+    'scim/applying/keep-refused.sql.ts',
+  ],
+  scim_members: [
+    'scim/groups.sql.ts',
+    'scim/members.sql.ts',
+    'scim/users.sql.ts',
+    'scim/applying/apply.sql.ts',
+  ],
+  scim_directories: ['scim/applying/directories.sql.ts'],
+  scim_requests: ['scim/request-log.sql.ts'],
+  sent_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
+  users: [
+    'scim/applying/takeover.sql.ts',
+    'sync/parts/sent-people.sql.ts',
+    'sync/sync.sql.ts',
+    'people/groups.sql.ts',
+    'people/attributes.sql.ts',
+    'people/users.sql.ts',
+  ],
   memberships: ['sync/sync.sql.ts', 'people/groups.sql.ts', 'people/users.sql.ts'],
   runs: ['sync/runs.sql.ts', 'sync/pending-runs.sql.ts'],
   run_changes: ['sync/runs.sql.ts'],
   pending_runs: ['sync/pending-runs.sql.ts'],
+  pushes: ['sync/parts/parts.sql.ts'],
+  push_parts: ['sync/parts/parts.sql.ts'],
+  repeated_pushes: ['sync/repeated/repeated.sql.ts'],
   files: ['files/store.sql.ts', 'files/process.sql.ts'],
   file_chunks: ['files/store.sql.ts', 'files/process.sql.ts'],
+  pulls: ['pulls/pulls.sql.ts', 'pulls/claims.sql.ts'],
+  pull_fetches: ['pulls/pulls.sql.ts', 'pulls/claims.sql.ts'],
   column_mappings: ['files/mappings.sql.ts'],
   value_mappings: ['files/mappings.sql.ts'],
   sftp_host_keys: ['sftp/host-keys.sql.ts'],
@@ -508,7 +653,12 @@ const writers: Record<string, string[]> = {
   card_keys: ['cards/card-key.sql.ts'],
   cards: ['cards/cards.sql.ts', 'cards/card-key.sql.ts'],
   kiosks: ['cards/kiosks.sql.ts'],
-  links: ['rounds/links.sql.ts', 'rounds/card-links.sql.ts', 'results/close-week.sql.ts'],
+  links: [
+    'rounds/links.sql.ts',
+    'rounds/messages/link-notices.sql.ts',
+    'rounds/card-links.sql.ts',
+    'results/close-week.sql.ts',
+  ],
   messages: ['rounds/opening.sql.ts', 'rounds/messages/messages.sql.ts', 'results/close-week.sql.ts'],
   mail_refusals: ['rounds/messages/messages.sql.ts'],
   digest_weeks: ['results/close-week.sql.ts', 'digests/digests.sql.ts'],
@@ -537,6 +687,9 @@ const writers: Record<string, string[]> = {
   kpi_values: ['results/published-figures.sql.ts'],
   comments: ['results/published-figures.sql.ts'],
   comment_groups: ['results/published-figures.sql.ts'],
+  webhook_endpoints: ['webhooks/endpoints.sql.ts', 'webhooks/deliveries.sql.ts'],
+  webhook_events: ['events/events.sql.ts', 'webhooks/deliveries.sql.ts'],
+  webhook_deliveries: ['events/events.sql.ts', 'webhooks/endpoints.sql.ts', 'webhooks/deliveries.sql.ts'],
 };
 
 type Source = { path: string; text: string; imports: Import[] };
@@ -552,13 +705,14 @@ const sources = (directory: string): Source[] =>
 
 const server = sources('server/src').filter(({ path }) => !path.startsWith('testing/'));
 const contract = sources('contract/src');
+const client = sources('client/src');
 const console = sources('console/src');
 
-/** Returns the files of ours that a file of server/src imports, without the contract, as paths from server/src. */
+/** Returns the files of ours that a file of server/src imports, without the contract and the client, as paths from server/src. */
 const importsOf = (source: Source) =>
   source.imports.flatMap((one) => {
     const path = importedPath(`server/src/${source.path}`, one);
-    return path === undefined || path.startsWith('contract/')
+    return path === undefined || /^(contract|client)\//.test(path)
       ? []
       : [{ ...one, path: relative('server/src', path) }];
   });
@@ -660,6 +814,7 @@ describe('floors', () => {
       'http/metrics.ts',
       'http/operations.ts', // registers the operations of routes
       'http/pages.ts', // the documentation at /docs
+      'http/reference/reference-page.ts',
       'http/server.ts', // health
       'console/core/console.ts', // registers the console's operations
       'console/core/dev.ts',
@@ -697,6 +852,7 @@ describe('floors', () => {
       const source = [
         ...server,
         ...contract.map((one) => ({ ...one, path: `@soundings/contract/${one.path}` })),
+        ...client.map((one) => ({ ...one, path: `@soundings/client/${one.path}` })),
       ].find((one) => one.path === path);
       if (!source || seen.has(path)) return [];
       seen.add(path);
@@ -719,6 +875,20 @@ describe('floors', () => {
         .map(({ specifier }) => specifier)
         .filter((one) => !isWithin(path, one) && !/^typebox(\/|$)|^icu-minify\/format$/.test(one));
     expect(faults(ours, contract)).toEqual([]);
+  });
+
+  test('the published client imports only its own files, and its types are those of the OpenAPI documents (npm run fix)', async () => {
+    const foreign = ({ imports }: Source) =>
+      imports.map(({ specifier }) => specifier).filter((one) => !/^\.\/[\w-]+\.ts$/.test(one));
+    expect(faults(foreign, client)).toEqual([]);
+    expect(await clientTypes()).toBe(writtenClientTypes());
+  });
+
+  test('only the soundings command uses the client', () => {
+    const uses = ({ path, imports }: Source) =>
+      imports.some(({ specifier }) => specifier.startsWith('@soundings/client')) ? [path] : [];
+    const users = [...server, ...contract, ...console].flatMap(uses);
+    expect(users.filter((path) => !path.startsWith('cli/push/'))).toEqual([]);
   });
 });
 
@@ -948,7 +1118,9 @@ describe('texts of the console', () => {
   test('every error of a form has a text in each language', () => {
     const common = { ...catalogue('en', 'common.json'), ...catalogue('en', 'session.json') };
     const withoutText = ({ path, text }: Source) =>
-      /^(console|questions)\/(?!.*\.sql\.ts$)|^rounds\/schedules\.ts$|^people\/groups\.ts$/.test(path)
+      /^(console|questions|sandboxes|pulls|webhooks)\/(?!.*\.sql\.ts$)|^rounds\/schedules\.ts$|^people\/groups\.ts$/.test(
+        path,
+      )
         ? [...codeOf(text).matchAll(/'([^'\n]+)'/g)]
             .map(([, word]) => word as string)
             .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(formatTexts.en, word))
@@ -1034,14 +1206,14 @@ describe('form', () => {
       [/^export default/m, /^export \* from/m, /^\s*@\w+\(/m]
         .filter((pattern) => pattern.test(codeOf(text)))
         .map(String);
-    expect(faults(forbidden, [...server, ...contract, ...console])).toEqual([]);
+    expect(faults(forbidden, [...server, ...contract, ...client, ...console])).toEqual([]);
   });
 
   test('every file begins with a comment that says what it does', () => {
     expect(
       faults(
         ({ text }) => (text.startsWith('//') || text.startsWith('#!') ? [] : ['no head']),
-        [...server, ...contract, ...console],
+        [...server, ...contract, ...client, ...console],
       ),
     ).toEqual([]);
   });

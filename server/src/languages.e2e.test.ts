@@ -9,7 +9,8 @@ import { questionTypes } from '@soundings/contract/question-types.ts';
 import { libraryFor } from './questions/library.ts';
 import { planAsking } from './testing/asking.ts';
 import { axeFaults } from './testing/browser/axe.ts';
-import { hasBrowser, noBrowser, openBrowser } from './testing/browser/browser.ts';
+import { closeWindows, hasBrowser, noBrowser, openBrowser } from './testing/browser/browser.ts';
+import { someOf } from './testing/house/cases.ts';
 import { openSmtp, type ReceivedMail, type TestSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type World } from './testing/world.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world.close();
   await smtp.close();
 });
@@ -66,7 +67,9 @@ test('each person gets the email and the page in their language', { timeout: 120
   const mails = await invite();
   const options = { viewport: { width: 320, height: 700 }, reducedMotion: 'reduce' as const };
   const [inbox, page] = [await browser.newPage(options), await browser.newPage(options)];
-  for (const [i, [language, spoken]] of people.entries()) {
+  const checked = someOf(people);
+  for (const [i, person] of people.entries()) {
+    const [language, spoken] = person;
     const { text, html } = mails[i] as ReceivedMail;
     const t = texts.in(spoken);
     const direction = writingDirectionOf(spoken);
@@ -83,6 +86,7 @@ test('each person gets the email and the page in their language', { timeout: 120
     expect(await page.locator('#privacy h2').textContent()).toBe(t('privacy.heading'));
     const agree = { name: t('scales.agreement.5'), exact: true };
     expect(await page.getByRole('radio', agree).count()).toBe(1);
+    if (!checked.includes(person)) continue;
     for (const details of await page.locator('details').all()) await details.locator('summary').click();
     expect([language, 'page', await overflow(page)]).toEqual([language, 'page', 0]);
     expect([language, ...(await axeFaults(page))]).toEqual([language]);

@@ -3,7 +3,7 @@
 import { describeFirstStartLink, createFirstStartLink } from './auth/first-start.ts';
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './base/config.ts';
-import { Fault } from './base/errors.ts';
+import { exitStatusOf, Fault } from './base/errors.ts';
 import { connectionsWithin, maxOpenFiles } from './base/open-files.ts';
 import { type Log, openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
@@ -57,9 +57,9 @@ async function serve(config: Config, log: Log): Promise<void> {
       );
       stop(drainSeconds, 0);
     });
-    app.superseded.then(({ message }) => {
-      log.fatal(message);
-      stop(0, 1);
+    app.superseded.then((fault) => {
+      log.fatal(fault.message);
+      stop(0, exitStatusOf(fault));
     }, fail);
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
@@ -72,7 +72,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     // from being stopped.
     process.on('uncaughtException', () => {});
     await closeDatabase().catch(report);
-    process.exit(1);
+    process.exit(exitStatusOf(error));
   }
 }
 
@@ -137,7 +137,7 @@ async function openDatabase(config: Config, log: Log): Promise<{ url: string; st
 
 function fail(error: unknown): never {
   report(error);
-  process.exit(1);
+  process.exit(exitStatusOf(error));
 }
 
 function report(error: unknown): void {

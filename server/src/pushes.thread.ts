@@ -1,9 +1,13 @@
 // The thread for organization requests. It gets one request of an account at a time (sync/pushes.ts).
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
+import { collectSpans, type ThreadSpan } from './base/tracing/thread-spans.ts';
 import { asFault, forWholeLists, openPool, retryLostConnections } from './db/db.ts';
 import { deleteGroupResults } from './results/published-figures.ts';
 import type { Gone, Job, JobEnd } from './sync/pushes.ts';
+import type { CommitOfPush } from './sync/parts/commit-scene.ts';
+import { commitPush } from './sync/parts/commit.ts';
+import { storePart } from './sync/parts/store-part.ts';
 import { pushOrganization } from './sync/sync.ts';
 
 const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, forWholeLists);
@@ -16,19 +20,27 @@ parentPort?.on('message', (message: Job | Gone) => {
   if (one) one.isGone = true;
 });
 
-async function runJob({ job, accountId, run, bytes, gzip }: Job): Promise<void> {
+async function runJob({ job, accountId, run, bytes, gzip, partOf, isTraced }: Job): Promise<void> {
   const client = { isGone: false };
+  const spans: ThreadSpan[] | undefined = isTraced ? [] : undefined;
   running.set(job, client);
   let end: JobEnd;
   try {
     const body = { bytes: new Uint8Array(bytes), gzip };
-    const report = await pushOrganization(pool, accountId, run, body, {
-      deleteGroupResults,
-      isGone: () => client.isGone,
+    const report = await collectSpans(spans, async () => {
+      if (partOf === 'commit') {
+        const begun = JSON.parse(Buffer.from(bytes).toString()) as Omit<CommitOfPush, 'run'>;
+        return commitPush(pool, accountId, { ...begun, run }, deleteGroupResults);
+      }
+      if (partOf) return storePart(pool, accountId, partOf, body);
+      return pushOrganization(pool, accountId, run, body, {
+        deleteGroupResults,
+        isGone: () => client.isGone,
+      });
     });
-    end = { job, report: new TextEncoder().encode(JSON.stringify(report)) };
+    end = { job, spans, report: new TextEncoder().encode(JSON.stringify(report ?? null)) };
   } catch (thrown) {
-    end = endByError(job, asFault(thrown));
+    end = { ...endByError(job, asFault(thrown)), spans };
   }
   running.delete(job);
   if ('report' in end) parentPort?.postMessage(end, [end.report.buffer as ArrayBuffer]);

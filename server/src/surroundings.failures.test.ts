@@ -1,6 +1,5 @@
 // What the service does when a resource runs short: a connection pooler, connections, disk space, open files. It says what is
 // wrong and what to do, and continues by itself once there is enough again.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +10,7 @@ import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/users.ts';
 import { openTestDatabase, type TestDatabase } from './testing/database.ts';
-import { freePort } from './testing/processes/free-port.ts';
+import { openBouncer } from './testing/processes/bouncer.ts';
 import {
   connectionsTo,
   endDatabase,
@@ -24,7 +23,7 @@ import {
   started,
   useDirectory,
 } from './testing/processes/processes.ts';
-import { needs, searchPath } from './testing/processes/programs.ts';
+import { needs } from './testing/processes/programs.ts';
 import { until } from './testing/until.ts';
 
 useDirectory();
@@ -64,43 +63,13 @@ const statusOf = (service: Service, path: string, headers = {}) =>
   );
 
 describe('PgBouncer in front of the database', () => {
-  /** Starts PgBouncer and returns the URL of the database through it. */
-  async function openBouncer(settings: string): Promise<string> {
-    const { hostname, port: target, username, password, pathname } = new URL(database.url);
-    const port = await freePort();
-    const directory = join(home, `bouncer${port}`);
-    await mkdir(directory);
-    const file = join(directory, 'pgbouncer.ini');
-    await writeFile(
-      file,
-      `[databases]
-* = host=${hostname} port=${target} user=${username} password=${password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-${settings}
-`,
-    );
-    const isRoot = process.getuid?.() === 0;
-    const child = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], {
-      env: { PATH: searchPath },
-      stdio: 'ignore',
-    });
-    onTestFinished(() => end(child));
-    const url = `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`;
-    await until(() => canConnect(port));
-    return url;
-  }
-
   const ignored =
     'ignore_startup_parameters = tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,enable_seqscan,' +
     'client_connection_check_interval,lock_timeout,statement_timeout,transaction_timeout,synchronous_commit';
 
   test('with pool_mode=session everything works, and the log names the settings that it ignores', async (context) => {
     needs(context, 'pgbouncer', 'pgbouncer');
-    const url = await openBouncer(`pool_mode = session\ndefault_pool_size = 60\n${ignored}`);
+    const url = await openBouncer(database.url, `pool_mode = session\ndefault_pool_size = 60\n${ignored}`);
     const service = await started(join(home, 'bouncer'), { DATABASE_URL: url });
     expect(service.said()).toMatch(/ignores connection settings/);
     const token = await newToken(database.pool);
@@ -123,13 +92,18 @@ ${settings}
     ],
     ['pool_mode=statement', `pool_mode = statement\n${ignored}`, /pool_mode=session/],
     ['refused connection settings', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
+    [
+      'pool_mode=transaction',
+      `pool_mode = transaction\n${ignored}`,
+      /Set DATABASE_URL_DIRECT to the address of/,
+    ],
   ] as const)(
     'with %s the service does not start, and says what to do',
     async ([, settings, message], context) => {
       needs(context, 'pgbouncer', 'pgbouncer');
-      const url = await openBouncer(settings);
+      const url = await openBouncer(database.url, settings);
       const service = await start(join(home, 'bouncer'), { DATABASE_URL: url });
-      expect(await service.exited).toBe(1);
+      expect(await service.exited).toBe(78); // systemd doesn't try again
       expect(service.said()).toMatch(message);
       expect(service.said()).not.toMatch(/^\s+at /m);
     },
@@ -242,18 +216,3 @@ describe('the service may open at most 256 files', () => {
     return socket;
   }
 });
-
-const canConnect = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}

@@ -59,8 +59,6 @@ export function ratioText(ratio: number): string {
 export const withoutTargets = (rows: BenchRow[]): BenchRow[] =>
   rows.map(({ target: _target, met: _met, ...row }) => row);
 
-export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-
 /** Describes the machine. */
 export function machine(): string {
   const [cpu] = cpus();
@@ -78,7 +76,11 @@ export function resultTable(rows: BenchRow[]): string {
     target,
     met === undefined ? '' : met ? 'yes' : '**no**',
   ]);
-  const head = ['', 'Measured', 'Floor', 'Ratio', 'Memory', 'Target', 'Met'];
+  return markdownTable(['', 'Measured', 'Floor', 'Ratio', 'Memory', 'Target', 'Met'], lines);
+}
+
+/** Returns a Markdown table. All columns but the first are aligned to the right. */
+export function markdownTable(head: string[], lines: string[][]): string {
   const widths = head.map((name, i) =>
     Math.max(3, name.length, ...lines.map((line) => line[i]?.length ?? 0)),
   );

@@ -3,9 +3,10 @@
 // Run one at a time, because parallel runs would affect each other's times.
 import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import type { Company } from '../company.ts';
 import type { LoadResult, Order } from '../processes/load.ts';
-import { median, megabytes, percentile, ratioText, type BenchRow, time } from './measure.ts';
+import { median, percentile, ratioText, type BenchRow, time } from './measure.ts';
 import type { BenchAccount, ServiceProcess, SteadyRequests, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -252,8 +253,8 @@ export async function measureStream(reading: ReadSetup): Promise<BenchRow[]> {
       ? [
           {
             what: '– memory of the service, peak above idle (floor: idle)',
-            measured: megabytes(peak.own - idleMemory),
-            floor: megabytes(idleMemory),
+            measured: sizeText(peak.own - idleMemory),
+            floor: sizeText(idleMemory),
             target: '≤ 150 MB',
             met: peak.own - idleMemory <= 150e6,
           },
@@ -375,6 +376,3 @@ function sumText({ rate, p50, p99, others }: Sum): string {
   const delay = others === undefined ? '' : `; others ${time(others)}`;
   return `${rate.toFixed(digits)}/s, ${time(p50)}, ${time(p99)}${delay}`;
 }
-
-const sizeText = (bytes: number) =>
-  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

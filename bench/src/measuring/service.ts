@@ -11,7 +11,7 @@ import { bareEnvironment } from '@soundings/server/src/testing/processes/environ
 import { freePort } from '@soundings/server/src/testing/processes/free-port.ts';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { timed } from './measure.ts';
+import { firstNumber, type Memory, memoryOf } from './memory.ts';
+import { processorTimes, type ProcessorTime } from './processor.ts';
 import type { Counted } from '../processes/steady.ts';
 
 export type BenchAccount = { id: number; token: string };
@@ -27,6 +29,7 @@ export type ReceivedResponse = { status: number; body: Buffer };
 
 export type Service = {
   address: string;
+  pid: number;
   /** A directory that is removed with the service, unless it is `kept`. */
   dataDir: string;
   /** Whether the directory stays, so that the next run of the benchmark can use its data. */
@@ -56,6 +59,8 @@ export type Service = {
   /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
+  /** The processor time used since the start. Undefined where the system does not report it. */
+  processor(): ProcessorTime | undefined;
   stop(): Promise<void>;
 };
 
@@ -67,7 +72,7 @@ export type SteadyRequests = {
   end(): Promise<number[]>;
 };
 
-export type ServiceProcess = Pick<Service, 'address' | 'requestSteadily' | 'memory' | 'stop'> & {
+export type ServiceProcess = Pick<Service, 'address' | 'pid' | 'requestSteadily' | 'memory' | 'stop'> & {
   /** The first lines of its log that are errors. */
   errors(): string[];
 };
@@ -78,18 +83,17 @@ export type Beside = { first: unknown; request(message: object | number | string
 /** The result of a successful command. `memory`: the peak memory of the command (`own`) and of all PostgreSQL processes. */
 export type Exited = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
 
-/** In bytes. Undefined where the system does not report it (only Linux does). */
-export type Memory = {
-  /** Resident memory of the process now. */
-  now(): number | undefined;
-  /** Starts watching. The returned function returns the peak of the process and of all PostgreSQL processes. */
-  watch(): () => { own: number; database: number } | undefined;
-};
-
-/** `keptDir`: a directory that stays, with its database. Undefined: a temporary one. */
-export async function startService(keptDir?: string): Promise<Service> {
+/**
+ * `keptDir`: a directory that stays, with its database. Undefined: a temporary one. `prepare`: runs with the directory before the service
+ * starts.
+ */
+export async function startService(
+  keptDir?: string,
+  prepare?: (dataDir: string) => Promise<void>,
+): Promise<Service> {
   const dataDir = keptDir ?? (await mkdtemp(join(tmpdir(), 'soundings-bench-')));
   const kept = keptDir !== undefined;
+  await prepare?.(dataDir);
   const environment = {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
@@ -118,6 +122,7 @@ export async function startService(keptDir?: string): Promise<Service> {
     const [version] = await pool<{ version: string }[]>`select current_setting('server_version') as version`;
     return {
       address,
+      pid: child.pid as number,
       dataDir,
       kept,
       databaseUrl: embedded.url,
@@ -142,6 +147,7 @@ export async function startService(keptDir?: string): Promise<Service> {
       commandWith: (settings, ...args) => runCommand({ ...environment, ...settings }, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),
+      processor: () => processorTimes(child.pid as number, firstNumber(postmaster)),
       stop,
     };
   } catch (error) {
@@ -184,6 +190,7 @@ async function startAnother(
   await whenReady(address, child);
   return {
     address,
+    pid: child.pid as number,
     errors,
     requestSteadily: (path, ...how) => requestSteadily(beside, new URL(path, address).href, ...how),
     memory: memoryOf(child.pid as number, postmaster),
@@ -220,8 +227,6 @@ async function endDatabase(dataDir: string): Promise<void> {
   process.kill(firstNumber(file), 'SIGQUIT');
   for (let tries = 0; existsSync(file) && tries < 100; tries++) await sleep(50);
 }
-
-const firstNumber = (file: string) => Number.parseInt(readFileSync(file, 'utf8'), 10);
 
 async function whenReady(address: string, child: ChildProcess): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
@@ -325,55 +330,4 @@ async function requestSteadily(
     return times;
   }
   return { cut: (atLeast = 0) => timesUntil(atLeast), end: () => timesUntil('end') };
-}
-
-function memoryOf(pid: number, postmasterFile: string): Memory {
-  const now = () => statusOf(pid, 'VmRSS');
-  const database = () => {
-    const postmaster = firstNumber(postmasterFile);
-    const backends = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').split(' ');
-    // Without shared buffers, which would be counted for each process.
-    return backends.reduce((sum, backend) => sum + (statusOf(Number(backend), 'RssAnon') ?? 0), 0);
-  };
-  return {
-    now,
-    watch() {
-      if (now() === undefined) return () => undefined;
-      const isReset = resetPeak(pid);
-      const peak = { own: 0, database: 0 };
-      let ticks = 0;
-      const sample = () => {
-        // The peak is sampled as well, because it is lost when the process ends.
-        peak.own = Math.max(peak.own, statusOf(pid, isReset ? 'VmHWM' : 'VmRSS') ?? 0);
-        if (ticks++ % 10 === 0) peak.database = Math.max(peak.database, database());
-      };
-      const timer = setInterval(sample, isReset ? 100 : 10);
-      return () => {
-        clearInterval(timer);
-        sample();
-        return peak;
-      };
-    },
-  };
-}
-
-/** Resets the peak on Linux (5, see proc(5)). Not every system allows it. */
-function resetPeak(pid: number): boolean {
-  try {
-    writeFileSync(`/proc/${pid}/clear_refs`, '5');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns a line of /proc/PID/status in bytes. A process that is ending has no memory lines. */
-function statusOf(pid: number, name: string): number | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const [, size] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
-    return size === undefined ? undefined : Number(size) * 1024;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 // COPY of the same tables to and from files that are not compressed and have no checksums, in the same run.
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { readBackup } from '@soundings/server/src/backup/read-backup.ts';
+import { sizeText } from '@soundings/server/src/base/sizes.ts';
 import {
   copyIntoTable,
   copyTable,
@@ -19,7 +20,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { attribute, makeCompany } from '../company.ts';
 import { writeHistory } from '../history.ts';
-import { against, type BenchRow, megabytes, percentile, time, timed } from '../measuring/measure.ts';
+import { against, type BenchRow, percentile, time, timed } from '../measuring/measure.ts';
 import type { Plans, Say, Sized } from '../measuring/plans.ts';
 import type { Service } from '../measuring/service.ts';
 import { push, pushBodyOf } from '../push.ts';
@@ -133,15 +134,15 @@ async function measure(scene: Scene, cut: () => Promise<number[]>): Promise<Benc
   const [verifying, contents] = await timed(() => readBackup(path));
   const whole = contents.tables.reduce((sum, { bytes }) => sum + bytes, 0);
   const { size } = await stat(path);
-  const what = `of ${contents.rows.toLocaleString('en')} rows (${megabytes(whole)})`;
+  const what = `of ${contents.rows.toLocaleString('en')} rows (${sizeText(whole)})`;
   return [
     {
       ...against(`Backup ${what}, with requests meanwhile`, times.backup, times.out, 1.5),
-      memory: megabytes(memory),
+      memory: sizeText(memory),
     },
     against(`Restore ${what}`, times.restore, times.into, 1.5),
     { what: '– verifying', measured: time(verifying) },
-    { what: '– size of the file', measured: megabytes(size) },
+    { what: '– size of the file', measured: sizeText(size) },
     {
       what: '– GET /v1/kpis during a backup, 99th percentile (floor: no backup)',
       measured: time(percentile(busy, 0.99)),

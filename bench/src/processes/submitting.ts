@@ -2,8 +2,10 @@
 // The floor writes the same rows with plain inserts, without links, checks or HTTP.
 // Argument: the database URL. Each message is an order, and the reply is its result.
 import { openPool } from '@soundings/server/src/db/db.ts';
-import { Agent, request } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openSocket, requestOn } from '../measuring/bare-http.ts';
+import { insertPlainly, openPlainTable } from '../measuring/plain-answers.ts';
 
 export type SubmissionOrder = {
   address: string;
@@ -14,12 +16,17 @@ export type SubmissionOrder = {
   /** Requests a second. If omitted, each connection sends the next request when the previous one is done. */
   rate?: number;
   isFloor?: boolean;
+  /** Sends answers as items of Directus with this token, instead of to the links. */
+  itemToken?: string;
   /** Whether the week closes during the requests, which can then get 503 (try again) or 404 (the week is over). */
   isClosing?: boolean;
 };
 
-/** The milliseconds that each request took (at a steady rate, counted from when it was due) and that all took together. */
-export type Submitted = { times: number[]; ms: number; waited: number; refused: number };
+/**
+ * The milliseconds that each request took (at a steady rate, counted from when it was due) and that all took together, and the processor
+ * time of this process.
+ */
+export type Submitted = { times: number[]; ms: number; waited: number; refused: number; processor: number };
 
 const pool = openPool(process.argv[2] ?? '', 10);
 let next = 0;
@@ -30,22 +37,18 @@ process.on('message', (order: SubmissionOrder) => {
     .then((given) => process.send?.(given));
 });
 process.once('disconnect', () => process.exit()); // the parent process has ended
-await pool`drop table if exists bench_floor`;
-await pool`
-  create table bench_floor (account_id integer, week date, question_id integer, respondent bigint, value smallint,
-                            choices text[], comment text, skipped boolean,
-                            primary key (account_id, week, question_id, respondent))`;
+await openPlainTable(pool);
 process.send?.('ready');
 
 async function carryOut(order: SubmissionOrder): Promise<Submitted> {
-  const agent = new Agent({
-    keepAlive: true,
-    maxSockets: order.rate === undefined ? order.connections : 100,
-  });
-  const give = order.isFloor ? insert : (i: number) => post(order, agent, i);
+  const sockets = openSockets(order.address);
+  const give = order.isFloor
+    ? (i: number) => insertPlainly(pool, i)
+    : (i: number) => sockets.use((socket) => post(order, socket, i));
   const times: number[] = [];
   const statuses: number[] = [];
   const start = performance.now();
+  const before = process.cpuUsage();
   const isOver = () => performance.now() - start >= order.seconds * 1000;
   const giveOne = async (due: number) => {
     statuses.push(await give(next++));
@@ -69,41 +72,90 @@ async function carryOut(order: SubmissionOrder): Promise<Submitted> {
       await Promise.all(running);
     }
     const count = (status: number) => statuses.filter((one) => one === status).length;
-    return { times, ms: performance.now() - start, waited: count(503), refused: count(404) + count(429) };
+    const { user, system } = process.cpuUsage(before);
+    return {
+      times,
+      ms: performance.now() - start,
+      waited: count(503),
+      refused: count(404) + count(429),
+      processor: (user + system) / 1000,
+    };
   } finally {
-    agent.destroy();
+    sockets.close();
   }
 }
 
-/** Submits the next answer: everyone answers the first question, then everyone the second, and so on. */
-function post(order: SubmissionOrder, agent: Agent, i: number): Promise<number> {
-  const { address, links, questionIds, isClosing } = order;
-  const link = links[i % links.length];
-  const question = questionIds[Math.floor(i / links.length) % questionIds.length];
-  const body = JSON.stringify({ question, value: 1 + (i % 5) });
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      cookie: 'soundings_visit=0123456789ABCDEFGHIJKLMNOPQ', // all from the same browser
-    };
-    request(`${address}/a/${link}/answers`, { method: 'POST', agent, headers }, (response) => {
-      response.resume().once('close', () => {
-        const status = response.statusCode ?? 0;
-        // All questions are already answered when the week closes (409).
-        if (status === 204 || (isClosing && [404, 409, 429, 503].includes(status))) resolve(status);
-        else reject(new Error(`Submitting an answer failed with ${response.statusCode}`));
-      });
-    })
-      .once('error', reject)
-      .end(body);
-  });
+/** How many requests can run at a time. Others wait, and their waiting counts. */
+const maxSockets = 100;
+
+/** Connections that are used again. There are as many as requests that ran at the same time. */
+function openSockets(address: string) {
+  const all: Promise<Socket>[] = [];
+  const idle: Socket[] = [];
+  const waiting: ((socket: Socket) => void)[] = [];
+
+  function take(): Promise<Socket> {
+    const socket = idle.pop();
+    if (socket) return Promise.resolve(socket);
+    if (all.length === maxSockets) return new Promise((resolve) => waiting.push(resolve));
+    const opening = openSocket(address);
+    all.push(opening);
+    return opening;
+  }
+
+  return {
+    async use<T>(work: (socket: Socket) => Promise<T>): Promise<T> {
+      const socket = await take();
+      const done = await work(socket);
+      const give = waiting.shift();
+      if (give) give(socket);
+      else idle.push(socket);
+      return done;
+    },
+    close: () =>
+      all.forEach(
+        (opening) =>
+          void opening.then(
+            (socket) => socket.destroy(),
+            () => {},
+          ),
+      ),
+  };
 }
 
-async function insert(i: number): Promise<number> {
-  await pool`
-    insert into bench_floor (account_id, week, question_id, respondent, value, choices, comment, skipped)
-    values (1, '2026-11-16', ${Math.floor(i / 20_000)}, ${(i * 2_654_435_761) % 2 ** 40}, ${1 + (i % 5)}, null, null, false)
-    on conflict do nothing`;
-  return 204;
+/** Submits the next answer: everyone answers the first question, then everyone the second, and so on. */
+async function post(order: SubmissionOrder, socket: Socket, i: number): Promise<number> {
+  const { address, links, questionIds, isClosing } = order;
+  const link = links[i % links.length] as string;
+  const question = questionIds[Math.floor(i / links.length) % questionIds.length] as number;
+  const { path, credentials, body } = requestOf(order, { link, question, value: 1 + (i % 5) });
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `host: ${new URL(address).host}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    credentials,
+  ];
+  const { status } = await requestOn(socket, `${lines.join('\r\n')}\r\n\r\n${body}`);
+  const isGiven = status === 204 || (order.itemToken !== undefined && status === 200);
+  // All questions are already answered when the week closes (409).
+  if (isGiven || (isClosing && [404, 409, 429, 503].includes(status))) return status;
+  throw new Error(`Submitting an answer failed with ${status}`);
+}
+
+function requestOf(
+  { itemToken }: SubmissionOrder,
+  answer: { link: string; question: number; value: number },
+) {
+  const { link, ...given } = answer;
+  if (itemToken === undefined) {
+    const credentials = 'cookie: soundings_visit=0123456789ABCDEFGHIJKLMNOPQ'; // all from the same browser
+    return { path: `/a/${link}/answers`, credentials, body: JSON.stringify(given) };
+  }
+  const item = { id: `${link} ${given.question}`, ...answer };
+  return {
+    path: '/items/answers?fields=id',
+    credentials: `authorization: Bearer ${itemToken}`,
+    body: JSON.stringify(item),
+  };
 }

@@ -56,7 +56,7 @@ function useSearchNow(): Record<string, unknown> {
 
 /**
  * Returns the query parameters of the page as texts, and a setter. Setting a value to undefined or '' removes it. Changes apply
- * immediately and replace the history entry.
+ * immediately and replace the history entry. Once another page is loading, they are ignored: the URL is that page's.
  */
 export function useAddress<Key extends string>(): [
   Partial<Record<Key, string>>,
@@ -64,9 +64,12 @@ export function useAddress<Key extends string>(): [
 ] {
   const search = useSearchNow();
   const navigate = useNavigate();
+  const { history } = useRouter();
+  const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   const texts = Object.fromEntries(Object.entries(search).map(([key, value]) => [key, String(value)]));
   const change = useCallback(
     (changes: Partial<Record<Key, string | undefined>>) => {
+      if (history.location.pathname !== pathname) return;
       void navigate({
         to: '.',
         replace: true,
@@ -78,7 +81,7 @@ export function useAddress<Key extends string>(): [
           )) as never,
       });
     },
-    [navigate],
+    [navigate, history, pathname],
   );
   return [texts as Partial<Record<Key, string>>, change];
 }

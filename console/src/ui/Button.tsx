@@ -47,7 +47,7 @@ type LinkButtonProps = Appearance & { title?: string } &
   (
     | { to: string; search?: object; hash?: string; href?: undefined; download?: undefined }
     /** A URL outside the console's pages; with `download`, a file from the service to save. */
-    | { href: string; to?: undefined; download?: boolean }
+    | { href: string; to?: undefined; download?: boolean; onClick?: () => void }
   );
 
 export function LinkButton({ kind = 'secondary', icon, children, ...where }: LinkButtonProps) {
@@ -55,7 +55,7 @@ export function LinkButton({ kind = 'secondary', icon, children, ...where }: Lin
   if (where.download) return <DownloadLink {...{ kind, icon, children, ...where }} />;
   if (where.to === undefined)
     return (
-      <a className={classOf(kind)} href={where.href} title={where.title}>
+      <a className={classOf(kind)} href={where.href} title={where.title} onClick={where.onClick}>
         {content}
       </a>
     );

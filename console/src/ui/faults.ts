@@ -6,13 +6,14 @@ import type { TextKey } from '../text/catalogue.ts';
 
 /**
  * Returns the message for a fault: the catalogue's `fault.<type>`, or else the service's own. A catalogue text can include the
- * service's message with `{message}`. If one of several values is wrong, the message begins with that value.
+ * service's message with `{message}`, and its value with `{value}`. If one of several values is wrong, the message begins with that value.
  */
 export function useFaultText(): (fault: { type: string; message: string; value?: string }) => string {
   const t = useText();
   return ({ type, message, value }) => {
     const key = `fault.${type}`;
-    const text = t(key as TextKey, { message });
+    const facts = { message, value: value ?? '' };
+    const text = t(key as TextKey, facts);
     if (text === key) return message || t('error.title');
     return value === undefined || text.includes(value) ? text : `${value}: ${text}`;
   };

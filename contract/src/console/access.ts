@@ -1,4 +1,5 @@
 // The console: API tokens, API access, the account's settings, and the audit log.
+import type { LimitName } from '../limits.ts';
 import { Type } from 'typebox';
 import type { MailFinding } from './mail-findings.ts';
 import { operation } from './operation.ts';
@@ -43,16 +44,6 @@ export type Access = {
   >;
   limits: { fileBytes: number; requestBytes: number; storedFiles: number; requestsPerMinute: number };
 };
-
-const limitNames = [
-  'maxUsersCreated',
-  'maxUsersUpdated',
-  'maxUsersDeleted',
-  'maxGroupsCreated',
-  'maxGroupsUpdated',
-  'maxGroupsDeleted',
-] as const;
-export type LimitName = (typeof limitNames)[number];
 
 export type AccountSettingsView = {
   id: number;

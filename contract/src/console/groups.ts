@@ -1,4 +1,5 @@
 // The console: the group tree and manual changes to it, and the account's attributes.
+import type { RunSource } from './run-outcomes.ts';
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import {
@@ -31,7 +32,7 @@ export type Named = { id: number; name: string };
 export type LastPush = {
   runId: string;
   at: string;
-  source: 'api' | 'file';
+  source: RunSource;
   /** Whether it set the parents of groups. If so, the next push moves a managed group back. Null: unknown. */
   setsTree: boolean | null;
 };

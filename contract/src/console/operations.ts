@@ -11,27 +11,37 @@ import { privacyOperations } from './privacy.ts';
 import { reportsOperations } from './reports.ts';
 import { resultsOperations } from './results/results.ts';
 import { runsOperations } from './runs.ts';
+import { pullsOperations } from '../pulls/pulls.ts';
+import { sandboxOperations } from '../sandbox/sandbox.ts';
+import { scimConsoleOperations } from '../scim/directory.ts';
 import { segmentsOperations } from './results/segments.ts';
 import { sessionOperations } from './session.ts';
+import { singleSignOnOperations } from './sign-on/single-sign-on.ts';
 import { startOperations } from './start.ts';
 import { systemOperations } from './system.ts';
+import { webhooksOperations } from '../webhooks/endpoints.ts';
 
 export const consoleOperations = {
   ...sessionOperations,
   ...accessOperations,
+  ...singleSignOnOperations,
   ...peopleOperations,
   ...cardsOperations,
   ...groupsOperations,
   ...runsOperations,
+  ...sandboxOperations,
   ...askingOperations,
   ...startOperations,
   ...resultsOperations,
   ...reportsOperations,
   ...driversOperations,
   ...focusOperations,
+  ...scimConsoleOperations,
   ...segmentsOperations,
   ...privacyOperations,
   ...systemOperations,
+  ...webhooksOperations,
+  ...pullsOperations,
 };
 
 export type ConsoleOperations = typeof consoleOperations;

@@ -1,4 +1,5 @@
 // The console: people. For administrators only. Nothing here reveals whether a person has answered.
+import type { RunSource } from './run-outcomes.ts';
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from '../limits.ts';
@@ -27,6 +28,8 @@ export type PersonRow = {
   role: Role;
   active: boolean;
   managed: boolean;
+  /** Whether the directory (SCIM) manages the person, instead of pushes and files. */
+  byDirectory: boolean;
   /** Whether the mail server has rejected mail to the current address. */
   mailRejected: boolean;
   /** The first group, by name, that the person is a member of; `groupCount`: how many there are. */
@@ -51,7 +54,7 @@ export type PersonGroup = {
 export type PersonRun = {
   runId: string;
   at: string;
-  source: 'api' | 'file';
+  source: RunSource;
   /** The name of the file; null: it was a push. */
   file: string | null;
   fields: { [name: string]: { from?: unknown; to?: unknown } };
@@ -61,6 +64,8 @@ export type Person = {
   id: number;
   externalId: string | null;
   managed: boolean;
+  /** Whether the directory (SCIM) manages the person, instead of pushes and files. */
+  byDirectory: boolean;
   firstName: string;
   lastName: string;
   email: string | null;

@@ -13,16 +13,16 @@ import {
   type ValueMeaning,
   valueMeanings,
 } from '../people/meanings.ts';
-import { type RunOutcome, runOutcomes } from './run-outcomes.ts';
+import { type RunOutcome, runOutcomes, type RunSource, runSources } from './run-outcomes.ts';
 
-export type RunVia = 'https' | 'sftp' | 'console';
+export type RunVia = 'https' | 'sftp' | 'console' | 'pull';
 
 /** A run as lists show it. */
 export type RunRow = {
   runId: string;
   /** ISO 8601. */
   at: string;
-  source: 'api' | 'file';
+  source: RunSource;
   /** How the file arrived; null: the run was a push, or it is unknown how the file arrived. */
   via: RunVia | null;
   /** The name of the token that was used. */
@@ -240,7 +240,7 @@ export const runsOperations = {
       {
         ...windowed,
         outcome: Type.Optional(Type.Enum(runOutcomes)),
-        source: Type.Optional(Type.Enum(['api', 'file'])),
+        source: Type.Optional(Type.Enum([...runSources])),
         dryRun: Type.Optional(Type.Enum(['true', 'false'])),
         search,
       },

@@ -1,6 +1,7 @@
 // The console: signing in and out, the session, and the user's own profile.
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
+import type { ProviderButton } from './sign-on/single-sign-on.ts';
 import { maxEmailLength, maxNameLength } from '../limits.ts';
 import type { Role } from '../people/roles.ts';
 
@@ -19,6 +20,8 @@ export type Session = {
   };
   /** The language of the console's texts. */
   language: 'en' | 'sv';
+  /** The provider with which the user signed in; null: with a password. */
+  provider: ProviderButton | null;
   /** How many runs await approval by an administrator; 0 for other roles. */
   waiting: { runs: number };
   /** Whether the page with the first steps is shown: to administrators, until one of them dismisses it. */
@@ -39,12 +42,14 @@ export type AnsweringLanguage = {
 
 /** What the sign-in page needs to know. */
 export type SignInFacts = {
-  /** The name of the company if the installation has exactly one. */
+  /** The name of the company whose sign-in address was opened, or of the only one of the installation. */
   company: string | null;
   /** Whether there is no account yet. The link that the service printed creates the first one. */
   isEmpty: boolean;
   /** Whether the installation sends email. If not, an administrator creates sign-in links. */
   canMail: boolean;
+  /** The providers with which people can sign in: those of the account with the key, or of the only account. */
+  providers: ProviderButton[];
 };
 
 /** The result of signing in with a correct email address and password. */
@@ -83,6 +88,8 @@ export type SessionSeen = {
   address: string;
   signedInAt: string;
   seenAt: string;
+  /** The provider with which the user signed in there; null: with a password. */
+  provider: string | null;
   /** Whether it is the browser that sent this request. */
   isThis: boolean;
 };
@@ -108,14 +115,18 @@ const timezone = Type.String({ minLength: 1, maxLength: 64 });
 export const sessionOperations = {
   /** Returns the user who is signed in; 401 if no one is. */
   'GET /session': operation<Session>()({ minimumRole: 'User' }),
-  'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anyone' }),
+  'GET /sign-in': operation<SignInFacts>()({
+    minimumRole: 'anyone',
+    query: Type.Object({ company: Type.Optional(Type.String({ maxLength: 40 })) }),
+  }),
   'GET /languages': operation<AnsweringLanguage[]>()({ minimumRole: 'anyone' }),
   /** Signs in, and ends the browser's previous session. */
   'POST /session': operation<SignInResponse>()({
     minimumRole: 'anyone',
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),
-  'DELETE /session': operation()({ minimumRole: 'User' }),
+  /** Signs out. `address`: where to sign out at the provider as well; null: nowhere. */
+  'DELETE /session': operation<{ address: string | null }>()({ minimumRole: 'User' }),
   /** Confirms the password: for ten minutes, operations with `proof` don't require it. */
   'POST /session/proof': operation()({ minimumRole: 'User', body: object({ password }) }),
 

@@ -1,13 +1,7 @@
-// SQL for notices about changes to people's sign-in. Notices are jobs and are not stored anywhere else. Writers: none.
+// SQL for notices about changes to people's sign-in, and for those to all administrators. Notices are jobs and are not stored anywhere else.
+// Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Notice } from './noticed-changes.ts';
-
-/** Returns whether the service has run before. If it has, the schema of the job queue exists. */
-export async function selectHasJobs(db: Db): Promise<boolean> {
-  const rows =
-    await db`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
-  return rows.length > 0;
-}
 
 /**
  * Adds one job per email, for people who can sign in or have signed in before. An email goes to the current address, unless the
@@ -34,6 +28,7 @@ export async function addNoticesTo(
                          select u.email_before
                          where  u.email_changed_at > now() - interval '30 days') as address
     where  u.account_id = ${accountId} and u.user_id = any(${userIds}) and address.email is not null
+      and  a.kind = 'company'
       and  (exists (select from passwords p where p.account_id = u.account_id and p.user_id = u.user_id)
             or exists (select from audit_entries e
                        where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in'))`;
@@ -62,4 +57,23 @@ export async function selectMovedNow(
     select user_id as "id" from users
     where  account_id = ${accountId} and user_id = any(${userIds}) and email_changed_at = now()`;
   return rows.map(({ id }) => id);
+}
+
+/**
+ * Adds one job for each active administrator with an address. The job gets the payload with the account and the address. The job tables exist:
+ * see selectHasJobs.
+ */
+export async function addAdministratorMails(
+  tx: Transaction,
+  accountId: AccountId,
+  task: string,
+  payload: Record<string, string | number>,
+): Promise<void> {
+  await tx`
+    select graphile_worker.add_job(
+             ${task},
+             (${tx.json(payload)}::jsonb || jsonb_build_object('accountId', account_id, 'to', email))::json,
+             queue_name := 'mail')
+    from   users
+    where  account_id = ${accountId} and role = 'Administrator' and active and not role_pending and email is not null`;
 }

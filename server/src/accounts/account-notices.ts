@@ -3,12 +3,12 @@
 // test compares the list with this code.
 import type { Log } from '../base/log.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { Rejected } from '../sending/outcomes.ts';
+import { selectHasJobs } from '../events/events.sql.ts';
+import { type Mailer, sendUnlessRejected } from '../mail/mail.ts';
 import {
+  addAdministratorMails,
   addNoticesTo,
   selectAdministratorsToNotify,
-  selectHasJobs,
   selectMovedNow,
 } from './account-notices.sql.ts';
 import { accountNoticeMail } from './account-notices-mail.ts';
@@ -35,6 +35,19 @@ export async function notifyAdministrators(
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, userIds, notice);
 }
 
+/** The payload of a job that sends an email to one administrator, without what each job gets by itself. */
+export type MailPayload<Mail> = Omit<Mail, 'accountId' | 'to'>;
+
+/** Adds a job for each active administrator, with the payload, the account and the address (`to`). Adds none if the service has never run. */
+export async function queueAdministratorMails(
+  tx: Transaction,
+  accountId: AccountId,
+  task: string,
+  payload: Record<string, string | number>,
+): Promise<void> {
+  if (await selectHasJobs(tx)) await addAdministratorMails(tx, accountId, task, payload);
+}
+
 /** Notifies each of the given people whose address was changed in this transaction. */
 export async function notifyMoved(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   const moved = await selectMovedNow(tx, accountId, userIds);
@@ -51,13 +64,8 @@ export async function mailAccountNotice(
   const about = { accountId, userId, change };
   if (!mailer)
     return log.warn(about, 'A person was not notified of a change to their sign-in: SMTP_URL is not set');
-  try {
-    await mailer.send({ to, ...accountNoticeMail(notice, noticedChanges[change]) });
-  } catch (error) {
-    if (!(error instanceof Rejected)) throw error;
-    log.warn(
-      { ...about, cause: error.message },
-      'The mail server rejected a notice about a change to a person’s sign-in',
-    );
-  }
+  const mail = { to, ...accountNoticeMail(notice, noticedChanges[change]) };
+  await sendUnlessRejected(mailer, mail, (cause) =>
+    log.warn({ ...about, cause }, 'The mail server rejected a notice about a change to a person’s sign-in'),
+  );
 }

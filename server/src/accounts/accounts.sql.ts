@@ -2,8 +2,12 @@
 import type { ManagerComparison } from '@soundings/contract/comparisons.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
+/** `sandbox`: demo data in which an administrator tries the interfaces. `template`: what sandboxes are copied from. */
+export type AccountKind = 'company' | 'sandbox' | 'template';
+
 export type Account = {
   id: number;
+  kind: AccountKind;
   name: string;
   sftpUsername: string;
   timezone: string;
@@ -43,18 +47,20 @@ export type Account = {
   digestComments: boolean;
   /** Whether people who have a phone number and no email address get text messages. */
   sms: boolean;
+  /** How many changes of each kind a push in parts can be allowed to make. Only the operator raises it. */
+  largestPush: number;
 };
 
-export type AccountSettings = Omit<Account, 'id' | 'sftpUsername'>;
+export type AccountSettings = Omit<Account, 'id' | 'kind' | 'sftpUsername'>;
 
 /** Creates an account and returns its id. All other settings get the defaults of their columns. */
 export async function insertAccount(
   tx: Transaction,
-  account: Pick<AccountSettings, 'name' | 'timezone' | 'language' | 'threshold'>,
+  account: Pick<Account, 'name' | 'timezone' | 'language' | 'threshold' | 'kind'>,
 ): Promise<AccountId> {
   const [row] = await tx<{ id: number }[]>`
-    insert into accounts (name, timezone, language, threshold)
-    values (${account.name}, ${account.timezone}, ${account.language}, ${account.threshold})
+    insert into accounts (kind, name, timezone, language, threshold)
+    values (${account.kind}, ${account.name}, ${account.timezone}, ${account.language}, ${account.threshold})
     returning account_id as id`;
   return row!.id;
 }
@@ -71,6 +77,7 @@ export async function insertSftpUsername(
 export async function selectAccount(db: Db, accountId: AccountId): Promise<Account | undefined> {
   const [row] = await db<Account[]>`
     select a.account_id          as "id",
+           a.kind                as "kind",
            a.name                as "name",
            s.username            as "sftpUsername",
            a.timezone            as "timezone",
@@ -100,7 +107,8 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.digest_days         as "digestDays",
            a.digest_hour         as "digestHour",
            a.digest_comments     as "digestComments",
-           a.sms                 as "sms"
+           a.sms                 as "sms",
+           a.largest_push        as "largestPush"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -142,8 +150,31 @@ export async function updateAccount(
            digest_days        = ${account.digestDays},
            digest_hour        = ${account.digestHour},
            digest_comments    = ${account.digestComments},
-           sms                = ${account.sms}
+           sms                = ${account.sms},
+           largest_push       = ${account.largestPush}
     where  account_id = ${accountId}`;
+}
+
+/** An account in the list of all. `owner`: of a sandbox, the account and the user who has it; null if it is about to be deleted. */
+export type ListedAccount = {
+  id: AccountId;
+  kind: AccountKind;
+  name: string;
+  people: number;
+  owner: { accountId: AccountId; userId: number } | null;
+};
+
+/** Returns all accounts, sandboxes included, with the number of their people. */
+export async function selectAllAccounts(db: Db): Promise<ListedAccount[]> {
+  return db<ListedAccount[]>`
+    select a.account_id as "id",
+           a.kind       as "kind",
+           a.name       as "name",
+           (select count(*)::integer from users u where u.account_id = a.account_id) as "people",
+           (select json_build_object('accountId', s.account_id, 'userId', s.user_id)
+            from   sandboxes s where s.sandbox_id = a.account_id)                    as "owner"
+    from   accounts a
+    order  by a.account_id`;
 }
 
 /** Dismisses the page with the first steps, or shows it again. Returns whether that changed anything. */

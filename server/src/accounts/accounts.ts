@@ -4,6 +4,7 @@ import { countries } from '@soundings/contract/countries.ts';
 import {
   defaultThreshold,
   maxChangesCeiling,
+  maxUsersOfPush,
   minimumThreshold,
   workingHours,
 } from '@soundings/contract/limits.ts';
@@ -22,6 +23,7 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
 import {
   type Account,
+  type AccountKind,
   type AccountSettings,
   insertAccount,
   insertSftpUsername,
@@ -37,12 +39,12 @@ import {
  */
 export async function createAccount(
   tx: Transaction,
-  wanted: { name: string; timezone?: string; language?: string; threshold?: number },
+  wanted: { name: string; timezone?: string; language?: string; threshold?: number; kind?: AccountKind },
   actor: Actor = { origin: 'command' },
 ): Promise<Account> {
-  const { name, timezone = 'UTC', language = 'en', threshold = defaultThreshold } = wanted;
+  const { name, timezone = 'UTC', language = 'en', threshold = defaultThreshold, kind = 'company' } = wanted;
   refuseWrongSettings({ name, timezone, language, threshold });
-  const accountId = await insertAccount(tx, { name, timezone, language, threshold });
+  const accountId = await insertAccount(tx, { name, timezone, language, threshold, kind });
   await insertSftpUsername(tx, accountId, `${slug(name)}-${accountId}`);
   await audit(tx, accountId, actor, 'account created');
   return accountById(tx, accountId);
@@ -57,6 +59,7 @@ export async function changeAccount(
 ): Promise<Account> {
   await lockAccount(tx, accountId);
   const account = await accountById(tx, accountId);
+  refuseSandbox(account, 'Its settings can’t be changed.');
   refuseWrongSettings(changes);
   const changed = { ...account, ...changes };
   refuseLowThresholds(changed);
@@ -76,6 +79,12 @@ async function auditChanges(tx: Transaction, actor: Actor, before: Account, afte
     names.map((name) => [name, name === 'notify' ? {} : { from: before[name], to: after[name] }]),
   );
   await audit(tx, before.id, actor, 'settings changed', { details });
+}
+
+/** Throws a Fault if the account is a sandbox, or the template of sandboxes. `why`: what it can't do, as a sentence. */
+export function refuseSandbox({ id, kind }: Pick<Account, 'id' | 'kind'>, why: string): void {
+  if (kind === 'company') return;
+  throw new Fault('conflict', 'sandbox account', `Account ${id} is a sandbox. ${why}`);
 }
 
 /** Returns the account. Throws a Fault if it doesn't exist. */
@@ -102,6 +111,7 @@ const ranges = {
   kpiWeeks: [1, 13],
   digestDays: [0, 6],
   digestHour: [workingHours.first, workingHours.last],
+  largestPush: [maxChangesCeiling, maxUsersOfPush],
 } as const;
 
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {

@@ -18,8 +18,10 @@ export async function insertAuditEntry(db: Db, accountId: AccountId, entry: NewA
             ${entry.subject}, ${db.json(entry.details as never)})`;
 }
 
-/** Returns the ids of all accounts of the installation. */
+/** Returns the ids of all accounts of the installation, apart from sandboxes. */
 export async function selectAccountIds(db: Db): Promise<AccountId[]> {
-  const rows = await db<{ id: AccountId }[]>`select account_id as id from accounts order by account_id`;
+  const rows = await db<
+    { id: AccountId }[]
+  >`select account_id as id from accounts where kind = 'company' order by account_id`;
   return rows.map(({ id }) => id);
 }

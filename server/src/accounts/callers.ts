@@ -1,5 +1,6 @@
 // Identifies the caller of a request: from the Authorization header to the account (§5, decision E2). For files, it also checks
 // the sender's address (§5.4).
+import { sandboxLimits } from '@soundings/contract/limits.ts';
 import type { Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { isTokenShaped, tokenHash } from '../base/crypto/secrets.ts';
@@ -50,6 +51,10 @@ async function validToken(
       'invalid token',
       'The API token is missing, unknown, expired or revoked. Send a valid token in the Authorization header.',
     );
+  }
+  if (found.isFull) {
+    const message = `This sandbox has more than ${sandboxLimits.bytes / 1_000_000} MB of data. Reset it in the console, under Sandbox.`;
+    throw new Fault('forbidden', 'sandbox full', message);
   }
   if (found.stale) await updateTokenUsed(pool, found.accountId, found.tokenId, address).catch(() => {});
   return found;

@@ -1,5 +1,5 @@
 // SQL for API tokens that expire soon. Writers: expiring-tokens.ts.
-import type { Db } from '../db/db.ts';
+import type { Db, Transaction } from '../db/db.ts';
 
 export type ExpiringToken = {
   accountId: number;
@@ -21,7 +21,7 @@ export async function updateExpiryNotified(db: Db, days: number): Promise<Expiri
     update tokens t
     set    expiry_notified_days = ${days}
     from   accounts a
-    where  a.account_id = t.account_id and a.notify_addresses <> '{}'
+    where  a.account_id = t.account_id and a.notify_addresses <> '{}' and a.kind = 'company'
       and  t.revoked_at is null
       and  t.expires_at > now() and t.expires_at < now() + make_interval(days => ${days})
       and  coalesce(t.expiry_notified_days, 999) > ${days}
@@ -33,4 +33,21 @@ export async function updateExpiryNotified(db: Db, days: number): Promise<Expiri
               t.token_id         as "tokenId",
               t.name             as "name",
               t.expires_at       as "expiresAt"`;
+}
+
+/**
+ * Returns the tokens of every account (account_id) that expire within `days` and for which there was no such event yet, and marks them. Locks
+ * them until the transaction ends.
+ */
+export async function updateExpiryEvents(
+  tx: Transaction,
+  days: number,
+): Promise<Pick<ExpiringToken, 'accountId' | 'tokenId' | 'expiresAt'>[]> {
+  return tx`
+    update tokens
+    set    expiry_event_days = ${days}
+    where  revoked_at is null
+      and  expires_at > now() and expires_at < now() + make_interval(days => ${days})
+      and  coalesce(expiry_event_days, 999) > ${days}
+    returning account_id as "accountId", token_id as "tokenId", expires_at as "expiresAt"`;
 }

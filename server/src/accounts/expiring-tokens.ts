@@ -3,16 +3,29 @@ import { localeOf } from '@soundings/contract/texts.ts';
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
-import type { Pool } from '../db/db.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
 import type { Mailer } from '../mail/mail.ts';
-import { type ExpiringToken, updateExpiryNotified } from './expiring-tokens.sql.ts';
+import { type ExpiringToken, updateExpiryEvents, updateExpiryNotified } from './expiring-tokens.sql.ts';
 import type { Arguments } from './text/arguments.ts';
 import de from './text/de/expiring-tokens.json' with { type: 'json' };
 import en from './text/en/expiring-tokens.json' with { type: 'json' };
 import sv from './text/sv/expiring-tokens.json' with { type: 'json' };
 
 const daysBeforeExpiry = [3, 14];
+
+/** Records an event for webhooks at the times of the reminders, also if no email is sent. */
+export async function recordExpiringTokens(pool: Pool): Promise<void> {
+  for (const days of daysBeforeExpiry) {
+    await inTransaction(pool, async (tx) => {
+      for (const { accountId, tokenId, expiresAt } of await updateExpiryEvents(tx, days)) {
+        const data = { tokenId, expiresAt: expiresAt.toISOString() };
+        await recordEvent(tx, accountId, 'token.expiring', tokenId, data);
+      }
+    });
+  }
+}
 
 /** Emails each account's notification addresses once for each token and reminder. An email that fails is not sent again. */
 export async function notifyExpiringTokens(

@@ -12,7 +12,14 @@ export const noticedChanges = {
   'address changed': 'person',
   'role changed': 'person',
   'shut out': 'person',
+  'identity linked': 'person',
+  'handed over to directory': 'person',
   'administrator added': 'administrators',
+  'provider added': 'administrators',
+  'provider changed': 'administrators',
+  'provider removed': 'administrators',
+  'single sign-on required': 'administrators',
+  'single sign-on optional': 'administrators',
   'token created': 'administrators',
 } as const;
 export type NoticedChange = keyof typeof noticedChanges;

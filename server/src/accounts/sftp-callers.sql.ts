@@ -1,5 +1,6 @@
 // SQL for SFTP authentication. Writers: none.
 import type { AccountId, Db } from '../db/db.ts';
+import { selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type SftpCallerRow = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
@@ -18,7 +19,9 @@ export async function selectSftpCaller(
     join   sftp_usernames s on s.account_id = h.account_id
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
     join   accounts a on a.account_id = h.account_id
+    ${selectSandboxUse(db, 'x')}
     where  h.hash = ${hash}
+      and  x.use = 'usable'
       and  s.username = ${username}
       and  t.revoked_at is null
       and  (t.expires_at is null or t.expires_at > now())
@@ -40,7 +43,9 @@ export async function selectOpenTokens(
     from   unnest(${accountIds}::integer[], ${tokenIds}::integer[]) as open (account_id, token_id)
     join   tokens t using (account_id, token_id)
     join   accounts a using (account_id)
+    ${selectSandboxUse(db, 'x')}
     where  t.revoked_at is null
+      and  x.use = 'usable'
       and  (t.expires_at is null or t.expires_at > now())
       and  'files' = any (t.scopes)`;
 }

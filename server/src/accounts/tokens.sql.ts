@@ -1,6 +1,7 @@
-// SQL for API tokens. Writers: tokens.ts, callers.ts (the time of last use).
+// SQL for API tokens. Writers: tokens.ts, callers.ts (the time of last use), sandbox-accounts.ts.
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type TokenRow = {
   id: number;
@@ -80,6 +81,8 @@ export type TokenInUse = {
   timezone: string;
   version: string;
   allow: string[];
+  /** Whether the token is that of a sandbox that is too large. */
+  isFull: boolean;
 };
 
 /** Returns the valid token with this hash, and its account. `stale`: its time of last use is more than a minute old. */
@@ -92,11 +95,14 @@ export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse
            coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
            a.timezone   as "timezone",
            a.version    as "version",
-           a.allowed_addresses as "allow"
+           a.allowed_addresses as "allow",
+           s.use = 'full' as "isFull"
     from   token_hashes h
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
     join   accounts a on a.account_id = h.account_id
+    ${selectSandboxUse(db)}
     where  h.hash = ${hash}
+      and  s.use <> 'ended'
       and  t.revoked_at is null
       and  (t.expires_at is null or t.expires_at > now())`;
   return row;

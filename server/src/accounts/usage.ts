@@ -71,7 +71,7 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
     if (waitOf({ count: use.requests, at: began }, quota, began) > 0) {
       throw tooEarly(
         'too many requests',
-        `Rate limit exceeded: this API token can send ${limit} requests per minute.`,
+        `Rate limit exceeded: this API token can send ${limit} ${limit === 1 ? 'request' : 'requests'} per minute.`,
         began + minuteMs - now(),
       );
     }

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { noon } from '../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../testing/browser/browser.ts';
 import { openWorld, type World } from '../testing/world.ts';
 
 export let world: World;
@@ -16,7 +16,7 @@ export function useAnsweringBrowser(): void {
     browser = await openBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeWindows();
     await world?.close();
   });
 }

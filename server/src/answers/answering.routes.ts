@@ -239,7 +239,7 @@ async function takeAnswer(
     }
     return refused(400, [...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
   }
-  return reply.code(204).removeHeader('content-type').send();
+  return reply.code(204).send();
 }
 
 /** Returns the answer in a body; undefined if it is malformed. The value is checked later, together with the question. */

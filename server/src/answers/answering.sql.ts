@@ -177,12 +177,15 @@ export async function selectSealedOfPerson(
   };
 }
 
-/** Answers of a person to save. `questionIds`: the questions answered now. `before`: the sealed answers that these replace. */
+/**
+ * Answers of a person to save. `questionIds`: the questions answered now. `sealed`: in base64. `before`: the sealed answers that these
+ * replace.
+ */
 export type Keeping = {
   hash: Buffer;
   respondent: string;
   questionIds: number[];
-  sealed: Buffer;
+  sealed: string;
   before: SealedAnswers;
 };
 
@@ -203,20 +206,20 @@ export async function upsertAnswers(
   all: Keeping[],
 ): Promise<KeptOutcome[]> {
   const questions = all.flatMap(({ questionIds }, i) => questionIds.map((id) => ({ place: i + 1, id })));
-  // Sealed data starts with a unique nonce, so comparing nonces is enough.
-  const nonces = all.map(({ before }) => before.given && before.given.subarray(0, nonceLength));
-  const rows = await db<{ isOpen: boolean; unasked: number[] | null; isKept: boolean }[]>`
+  const [row] = await db<
+    { kept: number; others: (Omit<KeptOutcome, 'isKept'> & { place: number })[] | null }[]
+  >`
     with open_week as (select
                        from   weeks
                        where  account_id = ${accountId} and week = ${week} and closed_at is null
                        for    share),
-         given as (select place, respondent, imported,
+         given as (select place::integer, respondent, imported,
                           decode(hash, 'base64') as hash, decode(sealed, 'base64') as sealed, decode(nonce, 'base64') as nonce
-                   from   unnest((select ${inBase64(all.map(({ hash }) => hash))}::text[]),
-                                 (select ${all.map(({ respondent }) => respondent)}::uuid[]),
-                                 (select ${inBase64(all.map(({ sealed }) => sealed))}::text[]),
-                                 (select ${inBase64(nonces)}::text[]),
-                                 (select ${all.map(({ before }) => before.imported.length)}::integer[]))
+                   from   unnest((select ${listOf(all, ({ hash }) => hash.toString('base64'))}::text[]),
+                                 (select ${listOf(all, ({ respondent }) => respondent)}::uuid[]),
+                                 (select ${listOf(all, ({ sealed }) => sealed)}::text[]),
+                                 (select ${listOf(all, ({ before }) => nonceIn(before.given))}::text[]),
+                                 (select ${listOf(all, ({ before }) => before.imported.length)}::integer[]))
                           with ordinality as g(hash, respondent, sealed, nonce, imported, place)),
          -- A separate look-up for each, because a plan from when the tables were empty would read the whole tables.
          open as (select g.*
@@ -228,8 +231,8 @@ export async function upsertAnswers(
                            limit  1) link
                   where  link.account_id = ${accountId} and link.week = ${week}),
          unasked as (select q.place, array_agg(q.id) as ids
-                     from   unnest((select ${questions.map(({ place }) => place)}::integer[]),
-                                   (select ${questions.map(({ id }) => id)}::integer[])) as q(place, id)
+                     from   unnest((select ${listOf(questions, ({ place }) => place)}::integer[]),
+                                   (select ${listOf(questions, ({ id }) => id)}::integer[])) as q(place, id)
                      join   open o on o.place = q.place
                      where  0 = (select count(*)
                                  from   assignments s
@@ -248,16 +251,27 @@ export async function upsertAnswers(
                   order  by o.respondent -- prevents deadlocks
                   on conflict (account_id, week, respondent, import_batch) do update
                   set    sealed = excluded.sealed
-                  where  substr(answers.sealed, 1, ${nonceLength})
-                         = (select g.nonce from given g where g.respondent = excluded.respondent)
+                  where  (answers.respondent, substr(answers.sealed, 1, ${nonceLength})) in (select g.respondent, g.nonce from given g)
                   returning respondent)
-    select o.place is not null      as "isOpen",
-           n.ids                    as "unasked",
-           k.respondent is not null as "isKept"
+    select count(k.respondent)::integer as "kept",
+           json_agg(json_build_object('place', g.place, 'isOpen', o.place is not null, 'unasked', coalesce(n.ids, '{}')))
+             filter (where k.respondent is null) as "others"
     from   given g
     left   join open o on o.place = g.place
     left   join unasked n on n.place = g.place
-    left   join kept k on k.respondent = g.respondent
-    order  by g.place`;
-  return rows.map(({ unasked, ...row }) => ({ ...row, unasked: unasked ?? [] }));
+    left   join kept k on k.respondent = g.respondent`;
+  const { kept, others } = row!;
+  const outcomes = all.map((): KeptOutcome => ({ isOpen: true, unasked: [], isKept: true }));
+  for (const { place, ...other } of others ?? []) outcomes[place - 1] = { ...other, isKept: false };
+  if (kept + (others?.length ?? 0) !== all.length) throw new Error('Some answers have no outcome.');
+  return outcomes;
 }
+
+/**
+ * Returns an array for the database: `{a,b}`. The items need no quotes. Most statements pass arrays to the driver, which quotes each item
+ * and takes several times as long.
+ */
+const listOf = <T>(all: T[], itemOf: (one: T) => string | number): string => `{${all.map(itemOf).join(',')}}`;
+
+/** Sealed data starts with a unique nonce, so comparing nonces is enough. */
+const nonceIn = (sealed: Buffer | null): string => sealed?.toString('base64', 0, nonceLength) ?? 'null';

@@ -72,8 +72,8 @@ test('many people who answer at the same time each get the outcome of their own 
   await database.pool`
     update users set active = false where account_id = ${other.accountId} and user_id = ${other.userIds[3]!}`;
   // From now on the form of both questions is known. Whether they are asked is checked when the answers are stored.
-  for (const of of [one, other]) {
-    expect(await give(of.links[1] as string, asked(of), 3)).toBe('kept');
+  for (const each of [one, other]) {
+    expect(await give(each.links[1] as string, asked(each), 3)).toBe('kept');
   }
   const outcomes = await Promise.all([
     ...one.links.map((link, i) => give(link, asked(one), 1 + (i % 5))),

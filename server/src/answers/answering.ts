@@ -4,7 +4,6 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { freeText, type QuestionType } from '@soundings/contract/question-types.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
-import { Batching } from '../base/batching.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.sql.ts';
@@ -18,17 +17,14 @@ import {
   type AskedBreakdown,
   type KeyCopies,
   type LinkKeyRow,
-  type Keeping,
   type AnswerLink,
-  type KeptOutcome,
   selectAskedQuestions,
   selectAnswerLink,
-  selectLinkKeys,
   selectSealedOfPerson,
   selectAskedBreakdowns,
   type SealedAnswers,
-  upsertAnswers,
 } from './answering.sql.ts';
+import { togetherOn } from './together.ts';
 import {
   decodeAnswers,
   encodeAnswers,
@@ -135,6 +131,8 @@ const givingOf = (
 /** Returns all answers of a person, given with links or imported from history files. */
 function allIn(key: WeekKey, respondent: string, { given, imported }: SealedAnswers): PersonAnswers {
   const all = given === null ? imported : [given, ...imported];
+  const [only, ...more] = all;
+  if (only && more.length === 0) return decodeAnswers(key.open(respondent, only));
   return new Map(all.flatMap((sealed) => [...decodeAnswers(key.open(respondent, sealed))]));
 }
 
@@ -188,43 +186,16 @@ export async function saveAnswers(
  * A cache of what this process last saved for each link, so that most answers take a single statement. It contains no keys, and
  * nothing that can be read without one. The oldest entries are dropped first.
  */
-type Recent = { row: LinkKeyRow; before: SealedAnswers };
+type Recent = {
+  row: LinkKeyRow;
+  /** The sealed answers in base64. A small buffer would keep all of the memory that it shares with others. */
+  given: string;
+  imported: Buffer[];
+};
 const recents = new Map<string, Recent>();
 const maxRecents = 20_000;
 /** The epoch of the keys by which they were encrypted. */
 let recentEpoch = '';
-
-/**
- * Groups what people send at the same time into single statements: one to find the links of all weeks, and one per week to save
- * answers.
- */
-type Together = { links: Batching<Buffer, LinkKeyRow | undefined>; weeks: Batching<Keeping, KeptOutcome> };
-const together = new WeakMap<Db, Together>();
-
-function togetherOn(db: Db): Together {
-  const known = together.get(db);
-  if (known) return known;
-  const created: Together = {
-    links: new Batching((_, hashes) => selectLinkKeys(db, hashes), { most: 100, atOnce: 1 }),
-    // A week that is being closed delays no answers of other weeks, and occupies at most one connection.
-    weeks: new Batching((name, all) => keepAll(db, name, all), { most: 100, atOnce: 1 }),
-  };
-  together.set(db, created);
-  return created;
-}
-
-const weekOfName = (name: string) => {
-  const [accountId, week] = name.split(' ') as [string, Week];
-  return { accountId: Number(accountId), week };
-};
-
-/** Saves the answers of several people. If a person is in the list twice, only the first is saved and the other is retried. */
-async function keepAll(db: Db, name: string, all: Keeping[]): Promise<KeptOutcome[]> {
-  const first = new Map(all.map((one) => [one.respondent, one] as const).toReversed());
-  const outcomes = await upsertAnswers(db, weekOfName(name), [...first.values()]);
-  const places = new Map([...first.values()].map((one, i) => [one, outcomes[i] as KeptOutcome]));
-  return all.map((one) => places.get(one) ?? { isOpen: true, unasked: [], isKept: false });
-}
 
 /** The maximum number of attempts if the person's answers change in between. */
 const maxAttempts = 20;
@@ -267,7 +238,7 @@ async function keep(
     // With a link that was handed out, the same is done and returned whether an existing answer stays or not (decisions/0016).
     for (const { questionId, ...answer } of given.filter((one) => !refused.includes(one)))
       now.set(questionId, { ...answer, counted: false, giving });
-    const sealed = key.seal(respondent, encodeAnswers(now));
+    const sealed = key.seal(respondent, encodeAnswers(now)).toString('base64');
     const questionIds = given.map(({ questionId }) => questionId);
     const { accountId, week } = row;
     const keeping = { hash, respondent, questionIds, sealed, before };
@@ -278,14 +249,14 @@ async function keep(
     const epoch = epochOf(row.wrapped);
     if (epoch !== recentEpoch) recents.clear(); // a week has closed in the meantime
     recentEpoch = epoch;
-    recents.set(name, { row, before: { given: sealed, imported: before.imported } });
+    recents.set(name, { row, given: sealed, imported: before.imported });
     if (recents.size > maxRecents) recents.delete(recents.keys().next().value as string);
     return [];
   }
   throw new Fault('unavailable', 'unavailable', 'This person’s answers keep changing. Try again.');
 }
 
-type Found = Recent & { key: WeekKey; isFresh: boolean };
+type Found = { row: LinkKeyRow; before: SealedAnswers; key: WeekKey; isFresh: boolean };
 
 /**
  * Returns the existing answers for a link. `recent`: what this process last saved; 'unknown' makes it assume that there are none, as
@@ -301,7 +272,8 @@ async function recentOf(
     const { accountId, week, wrapped } = recent.row;
     // Fails if the epoch has moved on.
     const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
-    if (key) return { ...recent, key, isFresh: false };
+    const before = { given: Buffer.from(recent.given, 'base64'), imported: recent.imported };
+    if (key) return { row: recent.row, before, key, isFresh: false };
   }
   const found = await keys.opened(pool, () => togetherOn(pool).links.do('', hash));
   if (!found) return undefined;

@@ -75,6 +75,14 @@ const headersOf = ({ style, script }: PageAssets) => ({
   ].join('; '),
 });
 
+/** The headers of responses to the page's script, which contain no page. They are shorter, because there is one for each answer. */
+const headersForScript = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
 /** Adds routes that respond with pages. `assets`: the style and script that the pages may have. */
 export function openPages(
   server: Server,
@@ -84,13 +92,14 @@ export function openPages(
   const headers = headersOf(assets);
   server.app.register(async (scope) => {
     readForms(scope);
-    scope.addHook('onRequest', async (request, reply) => {
-      reply.headers(headers);
-      if (request.method === 'POST' && isForeign(request)) return plain(request, reply, 403, 'foreign');
+    scope.addHook('onRequest', (request, reply, done) => {
+      reply.headers(isScript(request) ? headersForScript : headers);
+      if (request.method === 'POST' && isForeign(request)) plain(request, reply, 403, 'foreign');
+      else done();
     });
     scope.addHook('onSend', compressPage);
     scope.setErrorHandler((error, request, reply) => {
-      reply.headers(headers);
+      reply.headers(isScript(request) ? headersForScript : headers);
       return refuse(error, request, reply);
     });
     addRoutes(scope);

@@ -1,5 +1,6 @@
 // SQL for administrators who are not confirmed yet, and the emails that ask for confirmation. Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { selectHasJobs } from '../events/events.sql.ts';
 
 /** Returns the ids of the people with these externalIds whose role is pending. */
 export async function selectPendingOf(
@@ -23,9 +24,7 @@ export async function addPendingMails(
   accountId: AccountId,
   userIds: number[],
 ): Promise<void> {
-  const jobs =
-    await tx`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
-  if (jobs.length === 0) return;
+  if (!(await selectHasJobs(tx))) return;
   await tx`
     select graphile_worker.add_job(
       'mail pending administrators',
@@ -60,6 +59,6 @@ export async function selectPendingMail(
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.role = 'Administrator' and not u.role_pending
-      and  u.active and u.email is not null`;
+      and  u.active and u.email is not null and a.kind = 'company'`;
   return row && row.people.length > 0 ? row : undefined;
 }

@@ -6,8 +6,7 @@ import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { Rejected } from '../sending/outcomes.ts';
+import { type Mailer, sendUnlessRejected } from '../mail/mail.ts';
 import { notifyMoved } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import {
@@ -51,15 +50,9 @@ export async function mailPendingAdministrators(
   const found = await selectPendingMail(pool, accountId, userId, pending);
   if (!found) return;
   const { subject, content } = mailOf(found, `${publicUrl}/people/${pending[0]}`);
-  try {
-    await mailer.send({ to: found.to, subject, ...renderMail(content) });
-  } catch (error) {
-    if (!(error instanceof Rejected)) throw error;
-    log.warn(
-      { accountId, userId, cause: error.message },
-      'The mail server rejected an email about pending administrators',
-    );
-  }
+  await sendUnlessRejected(mailer, { to: found.to, subject, ...renderMail(content) }, (cause) =>
+    log.warn({ accountId, userId, cause }, 'The mail server rejected an email about pending administrators'),
+  );
 }
 
 const texts = catalogue<typeof en, Arguments['pending-administrators']>({ en, sv, de });

@@ -1,6 +1,6 @@
 // Console sessions, identified by a random cookie of which only the SHA-256 hash is stored. A session ends after a week without
-// use, after 30 days, when its person is removed or deactivated, and when it is revoked. A person who is activated again has to
-// sign in again.
+// use, after 30 days, or earlier if the provider with which it began says so, when its person is removed or deactivated, and when it
+// is revoked. A person who is activated again has to sign in again.
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
@@ -10,6 +10,7 @@ import {
   deleteSessionByHash,
   deleteSessionsOfMany,
   insertSession,
+  type ProviderSignIn,
   selectIsSessionKept,
   selectSession,
   type SignedIn,
@@ -18,20 +19,16 @@ import {
 import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
 import { deleteUnconfirmed } from './two-factor.sql.ts';
 
-/** Starts a session and returns its secret of 192 random bits, for the cookie. */
+/** Starts a session and returns its secret of 192 random bits, for the cookie. `provider`: if it begins with one. */
 export async function beginSession(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
   { address, agent }: { address: string; agent: string },
+  provider: ProviderSignIn | null = null,
 ): Promise<string> {
   const secret = randomBytes(24).toString('base64url');
-  await insertSession(db, {
-    accountId,
-    userId,
-    hash: tokenHash(secret),
-    address,
-    agent: agent.slice(0, 300),
-  });
+  const session = { accountId, userId, hash: tokenHash(secret), address, agent: agent.slice(0, 300) };
+  await insertSession(db, session, provider);
   return secret;
 }
 

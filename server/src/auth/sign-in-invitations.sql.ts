@@ -1,7 +1,7 @@
 // SQL for invitations to sign in, and for the jobs that mail them. Writers: sign-in-invitations.ts, sign-in.ts.
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { previousAddressRule } from './sign-in-links.sql.ts';
+import { selectPreviousAddressRule } from './sign-in-links.sql.ts';
 
 export type InvitationState = 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'handed out';
 
@@ -54,7 +54,7 @@ export async function selectInvitees(
     from   users u
     left   join passwords w on w.account_id = u.account_id and w.user_id = u.user_id
     ${selectCurrentInvitation(db)}
-    ${previousAddressRule(db)}
+    ${selectPreviousAddressRule(db)}
     where  u.account_id = ${accountId} and u.user_id = any(${userIds})
     order  by u.search_text, u.user_id`;
 }

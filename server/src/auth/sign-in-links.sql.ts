@@ -1,5 +1,6 @@
 // SQL for links that set a password, and for the jobs that mail them. Writers: sign-in-links.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { passwordRule } from './password-rule.sql.ts';
 
 export type LinkKind = 'forgotten' | 'given';
 
@@ -24,6 +25,8 @@ export type SignInLink = {
   company: string;
   hasPassword: boolean;
   hasTwoFactor: boolean;
+  /** Whether the account lets the person sign in with a password. */
+  isPasswordAllowed: boolean;
 };
 
 /**
@@ -38,13 +41,15 @@ export async function selectSignInLink(db: Db, hash: Buffer): Promise<SignInLink
            trim(u.first_name || ' ' || u.last_name) as "name",
            a.name                                  as "company",
            p.hash is not null                      as "hasPassword",
-           s.on_since is not null                  as "hasTwoFactor"
+           s.on_since is not null                  as "hasTwoFactor",
+           w.is_allowed                            as "isPasswordAllowed"
     from   sign_in_links l
     join   users u on u.account_id = l.account_id and u.user_id = l.user_id
     join   accounts a on a.account_id = l.account_id
     left   join passwords p on p.account_id = l.account_id and p.user_id = l.user_id
     left   join two_factor s on s.account_id = l.account_id and s.user_id = l.user_id
-    where  l.hash = ${hash} and l.expires_at > now() and u.active and not u.role_pending
+    ${passwordRule(db)}
+    where  l.hash = ${hash} and l.expires_at > now() and u.active and not u.role_pending and a.kind = 'company'
       and  l.email_key is not distinct from u.email_key`;
   return row;
 }
@@ -94,15 +99,16 @@ export async function countRequestedLinks(db: Db, accountId: AccountId, userId: 
   return row!.count;
 }
 
-/** Adds a job that mails a link to each active person with this normalized address, in any account. */
+/** Adds a job that mails a link to each active person with this normalized address, in any account except sandboxes. */
 export async function addForgottenPasswordMails(db: Db, emailKey: string): Promise<void> {
   await db`
     select graphile_worker.add_job(
              'mail sign-in link',
              json_build_object('accountId', u.account_id, 'userId', u.user_id, 'kind', 'forgotten'),
              queue_name := 'mail', job_key := 'sign-in link ' || u.account_id || ' ' || u.user_id)
-    from   (select account_id, user_id from users
-            where  email_key = ${emailKey} and active and not role_pending order by account_id limit 10) u`;
+    from   (select account_id, user_id from users join accounts a using (account_id)
+            where  email_key = ${emailKey} and active and not role_pending and a.kind = 'company'
+            order  by account_id limit 10) u`;
 }
 
 /** Adds a job that mails a link to a person, in the transaction in which an administrator requests it. */
@@ -115,7 +121,7 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
 }
 
 /** Joins for people `u` whether links go to their previous address (`p.is_previous`): see selectAddressee. */
-export const previousAddressRule = (db: Db) => db`
+export const selectPreviousAddressRule = (db: Db) => db`
   cross join lateral (select u.role = 'Administrator' and u.email_before is not null
                              and u.email_changed_at > now() - interval '7 days'
                              and exists (select from audit_entries e
@@ -150,8 +156,9 @@ export async function selectAddressee(
            a.name                         as "company"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    ${previousAddressRule(tx)}
+    ${selectPreviousAddressRule(tx)}
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending
+      and  a.kind = 'company'
     for    share of u`;
   return row;
 }

@@ -23,7 +23,7 @@ import {
   selectSignInLink,
 } from './sign-in-links.sql.ts';
 import { signInMail } from './sign-in-links-mail.ts';
-import { digestPasswordOf, keepPassword } from './sign-in.ts';
+import { digestPasswordOf, keepPassword, ssoRequired } from './sign-in.ts';
 
 /** How many hours a link is valid: `forgotten` was requested by the person, `given` was created by an administrator. */
 export const linkHours = { forgotten: 1, given: 72 } as const;
@@ -49,10 +49,14 @@ export async function createSignInLink(
 /** Returns the address of the page that sets a password. `publicUrl` has no trailing slash. */
 export const signInAddress = (secret: string, publicUrl: string): string => `${publicUrl}/password#${secret}`;
 
-/** Returns the link with this secret and the person it is for. Throws a Fault if the link is not valid. */
+/**
+ * Returns the link with this secret and the person it is for. Throws a Fault if the link is not valid, or if the account requires single
+ * sign-on.
+ */
 export async function linkOf(db: Db, secret: string): Promise<SignInLink> {
   const found = await selectSignInLink(db, tokenHash(secret));
   if (!found) throw linkNotFound();
+  if (!found.isPasswordAllowed) throw ssoRequired();
   return found;
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { type Attempts, oneMore, waitOf } from '../base/throttle.ts';
+import { cases } from '../testing/house/cases.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { selectFailures, takeBackFailure, upsertFailure } from './sign-in-throttle.sql.ts';
 
@@ -43,6 +44,6 @@ test('any limit, any attempts over time: the database allows and counts the same
         expect(await selectFailures(world.pool, [['pair', key]])).toEqual([{ kind: 'pair', ...attempts }]);
       }
     }),
-    { numRuns: 100 },
+    cases(100),
   );
 });

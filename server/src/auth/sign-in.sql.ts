@@ -1,5 +1,6 @@
 // SQL for passwords. Writers: sign-in.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { passwordRule } from './password-rule.sql.ts';
 
 /** Sets a password, replacing any earlier one. */
 export async function upsertPassword(
@@ -21,6 +22,8 @@ export type Candidate = {
   userId: number;
   hash: string;
   hasTwoFactor: boolean;
+  /** Whether the account lets the person sign in with a password. */
+  isPasswordAllowed: boolean;
 };
 
 /** Returns the people with this normalized address and a password, in all accounts, most recently set password first. */
@@ -30,12 +33,14 @@ export async function selectCandidates(db: Db, emailKey: string, most: number): 
            a.name                as "accountName",
            u.user_id             as "userId",
            p.hash                as "hash",
-           s.on_since is not null as "hasTwoFactor"
+           s.on_since is not null as "hasTwoFactor",
+           w.is_allowed          as "isPasswordAllowed"
     from   users u
     join   passwords p on p.account_id = u.account_id and p.user_id = u.user_id
     join   accounts a on a.account_id = u.account_id
     left   join two_factor s on s.account_id = u.account_id and s.user_id = u.user_id
-    where  u.email_key = ${emailKey} and u.active
+    ${passwordRule(db)}
+    where  u.email_key = ${emailKey} and u.active and a.kind = 'company'
     order  by p.set_at desc, u.account_id
     limit  ${most}`;
 }
@@ -47,14 +52,15 @@ export async function selectMostCandidates(db: Db): Promise<number> {
     from   (select count(*) as n
             from   users u
             join   passwords p on p.account_id = u.account_id and p.user_id = u.user_id
-            where  u.active
+            join   accounts a on a.account_id = u.account_id
+            where  u.active and a.kind = 'company'
             group  by u.email_key) counted`;
   return row!.most;
 }
 
 /**
- * Returns whether a person can sign in: the person exists, is active and, if `hash` is given, still has that password. Locks the
- * rows until the transaction ends.
+ * Returns whether a person can sign in with a password: the person exists, is active, the account allows it and, if `hash` is given,
+ * the person still has that password. Locks the rows until the transaction ends.
  */
 export async function selectMaySignIn(
   tx: Transaction,
@@ -66,9 +72,11 @@ export async function selectMaySignIn(
     select 1
     from   users u
     join   passwords p on p.account_id = u.account_id and p.user_id = u.user_id
-    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active
+    join   accounts a on a.account_id = u.account_id
+    ${passwordRule(tx)}
+    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and w.is_allowed and a.kind = 'company'
       and  p.hash = coalesce(${hash}, p.hash)
-    for    share`;
+    for    share of u, p`;
   return rows.length > 0;
 }
 
@@ -101,10 +109,10 @@ export async function selectByEmail(
   return row;
 }
 
-/** Returns the number of accounts, counted up to two, and the name of the first account. */
+/** Returns the number of accounts, counted up to two, and the name of the first account. Sandboxes don't count. */
 export async function selectAccountsThere(db: Db): Promise<{ count: number; name: string | null }> {
   const [row] = await db<{ count: number; name: string | null }[]>`
     select count(*)::integer as "count", min(name) as "name"
-    from   (select name from accounts order by account_id limit 2) first_two`;
+    from   (select name from accounts where kind = 'company' order by account_id limit 2) first_two`;
   return row!;
 }

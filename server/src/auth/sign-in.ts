@@ -55,8 +55,13 @@ export async function signIn(deps: Dependencies, wanted: SignIn, browser: Browse
   const key = emailKey(wanted.email);
   const attempt = await throttle.try(key, browser.address);
   const { candidates, fitting } = await recordAttempt(attempt, () => whoFits(deps, key, wanted.password));
-  const chosen = fitting.filter(({ accountId }) => (wanted.accountId ?? accountId) === accountId);
+  const meant = fitting.filter(({ accountId }) => (wanted.accountId ?? accountId) === accountId);
+  const chosen = meant.filter(({ isPasswordAllowed }) => isPasswordAllowed);
   const [found] = chosen;
+  if (!found && meant.length > 0) {
+    await attempt.undecided();
+    throw ssoRequired();
+  }
   if (!found) {
     await attempt.failed();
     noteRefusal(deps, candidates, browser);
@@ -77,6 +82,14 @@ export async function signIn(deps: Dependencies, wanted: SignIn, browser: Browse
   const secret = await begin(pool, found, browser, how);
   return { state: 'signed in', accountId: found.accountId, userId: found.userId, secret };
 }
+
+/** Returns the Fault for someone whose account requires single sign-on. Only for people who have proved who they are. */
+export const ssoRequired = (): Fault =>
+  new Fault(
+    'forbidden',
+    'sso required',
+    'Your company requires that you sign in with its provider. Use its button on the sign-in page instead of a password.',
+  );
 
 const wrongSignIn = () => new Fault('unauthenticated', 'wrong sign-in', 'Wrong email address or password.');
 

@@ -6,12 +6,14 @@ import { describe, expect, test } from 'vitest';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createSchemaOf, isMigrated, migrations, schemaVersion } from '../db/migrate.ts';
 import { emptyInstallation, folder, keepFolder } from './backup.fixture.ts';
+import { start, useDirectory } from '../testing/processes/processes.ts';
 import { deleteOldBackups, migrateWithBackup, spaceForBackup } from './before-migration.ts';
 import { selectLastBackup } from './last-backup.sql.ts';
 import { readBackup } from './read-backup.ts';
 import { restoreBackup } from './restore.ts';
 
 keepFolder();
+useDirectory();
 
 const latest = migrations().at(-1)!.version;
 const newFolder = () => join(folder, randomUUID());
@@ -77,6 +79,29 @@ describe('a database with data', () => {
     expect((await schemaVersion(older.pool))!.version).toBe(latest - 1);
     expect(await migrateWithBackup(older.pool, {}, undefined)).toMatchObject({ backup: undefined });
     expect(await isMigrated(older.pool)).toBe(true);
+  });
+
+  test('keeps a service from starting, whose exit status says that only an operator can repair it', async () => {
+    const older = await olderDatabase();
+    const into = newFolder();
+    await writeFile(into, 'a file where the folder should be');
+    const service = await start(join(folder, randomUUID()), {
+      DATABASE_URL: older.databaseUrl,
+      BACKUP_DIR: into,
+    });
+    expect(await service.exited).toBe(78);
+    expect(service.said()).toMatch(/^The database was not updated, .* set BACKUP_DIR=off\.$/m);
+    expect((await schemaVersion(older.pool))!.version).toBe(latest - 1);
+  });
+
+  test('fails in another way if the database is lost meanwhile, because another start can succeed', async () => {
+    const [older, other] = [await olderDatabase(), await emptyInstallation()];
+    const lost = migrateWithBackup(older.pool, {}, newFolder(), async () => {
+      await other.pool`select pg_terminate_backend(pg_backend_pid())`;
+      return Infinity;
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await schemaVersion(older.pool))!.version).toBe(latest - 1);
   });
 
   test(

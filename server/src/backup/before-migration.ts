@@ -2,8 +2,11 @@
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditEverywhere } from '../accounts/audit.ts';
+import { Fault } from '../base/errors.ts';
+import { absent } from '../base/files.ts';
+import { sizeText } from '../base/sizes.ts';
 import { countRows, selectTables } from '../db/catalogue.ts';
-import type { Pool } from '../db/db.ts';
+import { asFault, type Pool } from '../db/db.ts';
 import { inTurn, isMigrated, migrate, type MigrationSteps, schemaVersion } from '../db/migrate.ts';
 import { createBackup } from './create-backup.ts';
 import { asFileFault, failedBackup } from './faults.ts';
@@ -81,28 +84,31 @@ async function backUpInto(pool: Pool, folder: string, freeIn: typeof freeBytes):
     await removeFrom(folder, earlier.slice(kept - 1));
     return path;
   } catch (error) {
-    throw failedBackup(
-      `The database was not updated, because the backup before the update failed: ${messageOf(asFileFault(error, folder))} ` +
-        'To update without a backup, set BACKUP_DIR=off.',
-      error,
-    );
+    throw notUpdated(asFault(asFileFault(error, folder)));
   }
+}
+
+/** Returns the Fault for a backup that failed. If the database was the reason, another attempt may succeed without a repair. */
+function notUpdated(reason: unknown): Fault {
+  const message =
+    `The database was not updated, because the backup before the update failed: ${messageOf(reason)} ` +
+    'To update without a backup, set BACKUP_DIR=off.';
+  const isLoss = reason instanceof Fault && reason.code === 'unavailable';
+  return isLoss
+    ? new Fault('unavailable', 'unavailable', message, { cause: reason })
+    : failedBackup(message, reason);
 }
 
 function refuseFullDisk(folder: string, free: number, needed: number): void {
   if (free >= needed) return;
-  const [has, needs] = [free, needed].map((bytes) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`);
   throw failedBackup(
-    `${folder} has ${has} of free space, and the backup needs up to ${needs}. Free up space, or set BACKUP_DIR to a folder on another disk.`,
+    `${folder} has ${sizeText(free)} of free space, and the backup needs up to ${sizeText(needed)}. Free up space, or set BACKUP_DIR to a folder on another disk.`,
   );
 }
 
 /** Deletes backups before updates that are too old, and what killed processes have left of such. */
 export async function deleteOldBackups(folder: string, now = Date.now()): Promise<void> {
-  const stored = await storedIn(folder, ours).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return [];
-  });
+  const stored = (await storedIn(folder, ours).catch(absent)) ?? [];
   await removeFrom(
     folder,
     stored.filter(({ at }) => at < now - keptMs),

@@ -6,11 +6,12 @@ import {
   beginSnapshot,
   copyTable,
   countRows,
+  selectSandboxAccounts,
   selectSequences,
   selectTables,
   type Table,
 } from '../db/catalogue.ts';
-import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { schemaVersion } from '../db/migrate.ts';
 import { nameOfKey, readKeyNames } from '../sealing/key-names.ts';
 import { type BlockWriter, blockSize, openBlocks } from './blocks.ts';
@@ -36,6 +37,7 @@ export async function createBackup(
   return inTransaction(pool, async (tx) => {
     await beginSnapshot(tx);
     const tables = await selectTables(tx);
+    const without = await selectSandboxAccounts(tx, tables);
     const head = await headOf(tx, tables);
     if (secretsKey !== undefined && nameOfKey(secretsKey)?.toString('hex') !== head.keys.secrets)
       throw failedBackup('The secrets key was replaced in the meantime. Create the backup again.');
@@ -46,7 +48,8 @@ export async function createBackup(
     for (const table of tables) {
       onProgress(done / whole, tableName(table));
       // One connection has one snapshot, so tables are read one after another.
-      const end = await addTable(tx, blocks, table, () => onProgress(done / whole, tableName(table)));
+      const onBlock = () => onProgress(done / whole, tableName(table));
+      const end = await addTable(tx, blocks, table, { without, onBlock });
       await addJson(blocks, 'table', end);
       ends.push({ name: tableName(table), ...end });
       done += table.size;
@@ -81,16 +84,19 @@ async function headOf(tx: Transaction, tables: Table[]): Promise<Head> {
 const addJson = (blocks: BlockWriter, kind: 'head' | 'table' | 'end', value: object) =>
   blocks.add(kind, Buffer.from(JSON.stringify(value)));
 
-/** Adds the rows of a table in blocks, and returns their number and checksum. `onBlock` is called after each. */
+/**
+ * Adds the rows of a table in blocks, and returns their number and checksum. `without`: the accounts whose rows are left out. `onBlock` is
+ * called after each block.
+ */
 async function addTable(
   tx: Transaction,
   blocks: BlockWriter,
   table: Table,
-  onBlock: () => void,
+  { without, onBlock }: { without: readonly AccountId[]; onBlock: () => void },
 ): Promise<TableEnd> {
   const counted = { rows: 0, bytes: 0, hash: createHash('sha256') };
   let [buffer, length] = [Buffer.allocUnsafeSlow(blockSize), 0];
-  const rows = copyTable(tx, table, table.of === 'soundings' ? leftOutOf(table.name) : {});
+  const rows = copyTable(tx, table, table.of === 'soundings' ? { ...leftOutOf(table.name), without } : {});
   for await (const chunk of rows) {
     for (let start = 0; start < chunk.length;) {
       const copied = chunk.copy(buffer, length, start);

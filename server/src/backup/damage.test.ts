@@ -104,6 +104,14 @@ describe('a backup is refused', () => {
     expect(await faultOf(await written([start!, rows!, rows!, end!, last!]))).toBeDefined();
     expect(await faultOf(await written([start!, rows!, end!]))).toContain('ends too early');
     expect(await faultOf(await written([start!, rows!, end!, last!, last!]))).toContain('Something follows');
+    const twice = JSON.stringify({ ...head, ...more, tables: [table, table] });
+    expect(await faultOf(await written([['head', twice], rows!, end!, rows!, end!, last!]))).toContain(
+      'not what belongs here',
+    );
+    const sequences = [{ of: 'soundings', name: 's', last: '1; drop', isCalled: true }];
+    expect(
+      await faultOf(await written([start!, rows!, end!, ['end', JSON.stringify({ sequences })]])),
+    ).toContain('not what belongs here');
     const kind = fc.constantFrom<BlockKind>('head', 'data', 'table', 'key', 'end');
     const json = fc.oneof(fc.json(), fc.constantFrom(start![1], end![1], last![1]));
     await fc.assert(

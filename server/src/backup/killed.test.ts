@@ -7,6 +7,7 @@ import { readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../db/db.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
 import { builtProgram } from '../testing/service-build.ts';
 import { keepOpen } from '../testing/keep-open.ts';
@@ -16,7 +17,7 @@ import { readBackup } from './read-backup.ts';
 
 useInstallation();
 
-const kills = Number(process.env['BACKUP_KILLS'] ?? 1);
+const kills = caseCount('BACKUP_KILLS', 1);
 
 /** Starts a soundings command as a process. */
 function command(args: string[], databaseUrl: string, dataDir: string) {

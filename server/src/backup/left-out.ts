@@ -2,8 +2,17 @@
 // A backup is kept longer than the week, so it must not know more about it than the database does afterwards.
 import { withoutKey } from '../sealing/epoch-keys.ts';
 
-/** Tables without their rows. When a week closes, its rows are deleted (close-week.sql.ts), and a restored week closes immediately. */
-const emptied = new Set(['answers', 'assignments', 'links', 'messages', 'participants']);
+/** Tables without their rows. When a week closes, rows of most are deleted (close-week.sql.ts), and a restored week closes immediately. */
+const emptied = new Set([
+  'answers',
+  'assignments',
+  'links',
+  'messages',
+  'participants',
+  // Sandboxes have nothing to keep: their accounts are left out too (create-backup.ts).
+  'sandboxes',
+  'sandbox_templates',
+]);
 
 /** What is written instead of the value of a column, in SQL. */
 const replaced: Record<string, Record<string, string>> = {

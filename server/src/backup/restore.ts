@@ -1,6 +1,7 @@
 // Restores a backup into an empty installation: in one transaction, so that an interrupted restore leaves nothing, and with the
 // schema that the backup was made with, which is then migrated to the present one.
 import { auditEverywhere } from '../accounts/audit.ts';
+import { Fault } from '../base/errors.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
 import { version } from '../base/version.ts';
 import {
@@ -99,7 +100,8 @@ async function replaceTables(
     // The transaction may have been committed although the connection was lost. Then the key file belongs to it.
     const stored = await secretsKeyName(pool).catch(() => names.secrets);
     if (stored !== names.secrets) await putBack();
-    throw error;
+    // A row of the backup refers to one that is missing. No account was deleted here.
+    throw error instanceof Fault && error.code === 'account deleted' ? error.cause : error;
   }
 }
 

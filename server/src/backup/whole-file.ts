@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { absent } from '../base/files.ts';
 import { asFileFault, failedBackup } from './faults.ts';
 
 /** The end of the name of a file that is being written, or whose process was killed. */
@@ -51,8 +52,4 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }

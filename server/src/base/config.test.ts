@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, readConfig, settingWarnings } from './config.ts';
 import { Fault } from './errors.ts';
-import { settings } from './settings.ts';
+import { settings } from './settings/settings.ts';
 
 const keyOfBits = (modulusLength: number) =>
   generateKeyPairSync('rsa', {
@@ -49,6 +49,9 @@ describe('the defaults', () => {
     port: 8080,
     dataDir: './data',
     answerKeys: { place: 'file', directory: 'data/keys' },
+    role: 'all',
+    pooledUrl: undefined,
+    replicaUrl: undefined,
     databaseUrl: undefined,
     backupDir: 'data/backups',
     tls: undefined,
@@ -57,6 +60,7 @@ describe('the defaults', () => {
     publicUrl: 'http://127.0.0.1:8080',
     corsOrigins: [],
     rateLimit: 600,
+    sandboxes: 10,
     responseCacheMb: 32,
     sftpPort: 2222,
     fileDays: 30,
@@ -67,7 +71,9 @@ describe('the defaults', () => {
     bounces: undefined,
     sms: undefined,
     auditSyslog: undefined,
+    outgoingNetworks: [],
     metricsToken: undefined,
+    tracing: undefined,
     logLevel: 'info',
     drainSeconds: 5,
     shutdownSeconds: 60,
@@ -282,8 +288,12 @@ describe('NAME_FILE', () => {
       PORT: '1',
       DATA_DIR: '/d',
       ANSWER_KEYS: 'database',
+      ROLE: 'web',
+      SANDBOXES: '3',
       BACKUP_DIR: '/backups',
       DATABASE_URL: 'postgres://x/y',
+      DATABASE_URL_DIRECT: 'postgres://direct/y',
+      DATABASE_URL_READ: 'postgres://replica/y',
       TRUST_PROXY: '::1',
       ALLOW_PLAIN_HTTP: '1',
       PUBLIC_URL: 'https://p',
@@ -308,6 +318,7 @@ describe('NAME_FILE', () => {
       SMS_REQUEST: '{"form": {"text": "{text}"}}',
       SMS_SIGNING_SECRET: `whsec_${'A'.repeat(32)}`,
       SMS_IDEMPOTENT: '1',
+      OUTGOING_NETWORKS: '10.20.0.0/16',
       AUDIT_SYSLOG: 'tls://logs.example.com',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
@@ -319,7 +330,12 @@ describe('NAME_FILE', () => {
     expect(given.filter(([, value]) => value === undefined)).toEqual([]);
     const byFile = Object.fromEntries(given.map(([name, value]) => [`${name}_FILE`, file(`${value}\n`)]));
     expect(readConfig(byFile)).toEqual(readConfig(Object.fromEntries(given)));
-    expect(readConfig(byFile)).toMatchObject({ databaseUrl: 'postgres://x/y', port: 1 });
+    const urls = {
+      databaseUrl: 'postgres://direct/y',
+      pooledUrl: 'postgres://x/y',
+      replicaUrl: 'postgres://replica/y',
+    };
+    expect(readConfig(byFile)).toMatchObject({ ...urls, port: 1 });
   });
 
   test('is refused together with the value itself, and if the file cannot be read', () => {
@@ -560,6 +576,18 @@ describe('MAIL_FROM', () => {
       expect(mailFrom({ PUBLIC_URL: url })).toBe('Soundings <soundings@localhost>');
     }
   });
+});
+
+test('OUTGOING_NETWORKS is a list of addresses and ranges, and anything else is refused', () => {
+  expect(readConfig({ OUTGOING_NETWORKS: '10.0.0.0/8, fd00::/8,127.0.0.1' }).outgoingNetworks).toEqual([
+    '10.0.0.0/8',
+    'fd00::/8',
+    '127.0.0.1',
+  ]);
+  for (const value of ['localhost', '10.0.0.0/33', '10.0.0.0/8 10.1.0.0/16', 'on'])
+    expect(() => readConfig({ OUTGOING_NETWORKS: value })).toThrow(
+      /OUTGOING_NETWORKS must be a list of addresses or ranges/,
+    );
 });
 
 describe('AUDIT_SYSLOG', () => {

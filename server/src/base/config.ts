@@ -1,33 +1,30 @@
-// Reads the settings of an installation (settings.ts). No other file reads the environment; values are passed on as parameters.
-import { isEmail } from '@soundings/contract/formats.ts';
+// Reads the settings of an installation (settings/settings.ts). No other file reads the environment; values are passed on as parameters.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAddressRange, isOrigin, isSite, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
-import { type Setting, settings } from './settings.ts';
+import { expectedOf, splitList } from './settings/setting-values.ts';
+import { type Role, type Setting, settings } from './settings/settings.ts';
 import { type SyslogServer, syslogAddressOf } from './messages/syslog.ts';
+import { expectedOfTracing, isOfTracing, tracingIn, type TracingOptions } from './tracing/tracing-options.ts';
+import { type TracingSetting, tracingSettings } from './tracing/tracing-settings.ts';
 import {
+  bouncesIn,
+  dkimIn,
   type DkimSigning,
-  dkimKeyOf,
-  domainOf,
   type ImapFolder,
-  imapFolderOf,
   isLoopback,
   mailboxOf,
   smtpServerOf,
-} from './smtp.ts';
-import {
-  signingKeyOf,
-  type SmsGateway,
-  smsGatewayOf,
-  smsRequestOf,
-  smsTemplates,
-  smsUrlOf,
-} from './messages/sms.ts';
+} from './messages/smtp.ts';
+import { type SmsGateway, smsGatewayOf } from './messages/sms.ts';
+
+const allSettings = [...settings, ...tracingSettings];
 
 /** Settings that have been renamed: the old names still work, and `settingWarnings` says so. */
-const newNames: Record<string, (typeof settings)[number]['name']> = { ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB' };
+const newNames: Record<string, (typeof allSettings)[number]['name']> = {
+  ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB',
+};
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -37,7 +34,13 @@ export type Config = {
   dataDir: string;
   /** Where the keys of open weeks are stored (sealing/epoch-chain.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
+  role: Role;
+  /** The address of the database at which each connection has its own session; undefined: the embedded one. */
   databaseUrl: string | undefined;
+  /** The address of the same database through a pooler, which may share sessions between transactions; undefined: there is none. */
+  pooledUrl: string | undefined;
+  /** The address of a replica to read from; undefined: there is none. */
+  replicaUrl: string | undefined;
   /** Where a backup is stored before the database is updated; undefined: none is created. */
   backupDir: string | undefined;
   tls: { cert: string; key: string } | undefined;
@@ -47,6 +50,7 @@ export type Config = {
   publicUrl: string;
   corsOrigins: string[];
   rateLimit: number;
+  sandboxes: number;
   responseCacheMb: number;
   sftpPort: number;
   fileDays: number;
@@ -59,9 +63,13 @@ export type Config = {
   bounces: { address: string; folder: ImapFolder } | undefined;
   /** The gateway for text messages; undefined: none are sent. */
   sms: SmsGateway | undefined;
+  /** Private addresses and ranges that requests to addresses entered in the console can reach. */
+  outgoingNetworks: string[];
   /** The syslog server that gets the audit log; undefined: none. */
   auditSyslog: SyslogServer | undefined;
   metricsToken: string | undefined;
+  /** Where traces are sent, and how; undefined: nothing is traced. */
+  tracing: TracingOptions | undefined;
   logLevel: LogLevel;
   drainSeconds: number;
   shutdownSeconds: number;
@@ -96,36 +104,47 @@ export function readSettings(env: Environment): ReadSettings {
   const faults: string[] = [];
   const renamed = withNewNames(env, faults);
   const value = Object.fromEntries(
-    settings.map((setting) => [setting.name, readSetting(setting, renamed, faults)]),
+    allSettings.map((setting) => [setting.name, readSetting(setting, renamed, faults)]),
   ) as Values;
   const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
-  const trustProxy = listOf(value.TRUST_PROXY);
+  const trustProxy = splitList(value.TRUST_PROXY);
   if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
     faults.push(
       `HOST is ${value.HOST}, so tokens would cross the network unencrypted (plain HTTP). Set TLS_CERT_FILE and ` +
         'TLS_KEY_FILE, or set TRUST_PROXY to your HTTPS proxy, or set ALLOW_PLAIN_HTTP=1 if this is intended.',
     );
   }
+  if (value.ROLE !== 'all' && value.DATABASE_URL === '')
+    faults.push(
+      'ROLE is not all, so processes with other roles need the same database. Set DATABASE_URL, or remove ROLE.',
+    );
+  for (const name of ['DATABASE_URL_DIRECT', 'DATABASE_URL_READ'] as const)
+    if (value[name] !== '' && value.DATABASE_URL === '')
+      faults.push(`${name} is set but DATABASE_URL is not. Set DATABASE_URL, or remove ${name}.`);
   faults.push(...mailFaults(value, faults));
   const sms = smsGatewayOf(value, faults);
   if (sms && !isLoopback(sms.url.hostname) && value.PUBLIC_URL === '')
     faults.push(linksNeedUrl('SMS_PROVIDER', 'text messages'));
   const auditSyslog = auditSyslogIn(value, faults);
+  const tracing = tracingIn(faults.length > 0 ? withDefaults(value) : value, faults, (setting, path) =>
+    readFile(setting, path, faults),
+  );
+  const parsed = { tls, trustProxy, sms, auditSyslog, tracing };
   return {
-    config: configOf(faults.length > 0 ? withDefaults(value) : value, { tls, trustProxy, sms, auditSyslog }),
+    config: configOf(faults.length > 0 ? withDefaults(value) : value, parsed),
     isPublicUrlSet: value.PUBLIC_URL !== '',
-    secrets: settings.flatMap((one) => ('secret' in one && value[one.name] ? [value[one.name]] : [])),
+    secrets: allSettings.flatMap((one) => ('secret' in one && value[one.name] ? [value[one.name]] : [])),
     faults,
     warnings: settingWarnings(env),
   };
 }
 
-type Values = Record<(typeof settings)[number]['name'], string>;
+type Values = Record<(typeof allSettings)[number]['name'], string>;
 
 /** Returns the settings with the default in place of each invalid one. */
 const withDefaults = (value: Values): Values =>
   Object.fromEntries(
-    settings.map(({ name, kind, fallback }) => {
+    allSettings.map(({ name, kind, fallback }) => {
       const isValid = value[name] === fallback || expectedUnless(kind, value[name]) === undefined;
       return [name, isValid ? value[name] : fallback];
     }),
@@ -133,8 +152,9 @@ const withDefaults = (value: Values): Values =>
 
 function configOf(
   value: Values,
-  { tls, trustProxy, sms, auditSyslog }: Pick<Config, 'tls' | 'trustProxy' | 'sms' | 'auditSyslog'>,
+  parsed: Pick<Config, 'tls' | 'trustProxy' | 'sms' | 'auditSyslog' | 'tracing'>,
 ): Config {
+  const { tls, trustProxy } = parsed;
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
   const publicUrl = (value.PUBLIC_URL || listensAt).replace(/\/+$/, '');
@@ -147,18 +167,21 @@ function configOf(
       place: value.ANSWER_KEYS as 'file' | 'database',
       directory: join(value.DATA_DIR, 'keys'),
     },
-    databaseUrl: value.DATABASE_URL || undefined,
+    role: value.ROLE as Role,
+    databaseUrl: value.DATABASE_URL_DIRECT || value.DATABASE_URL || undefined,
+    pooledUrl: value.DATABASE_URL_DIRECT === '' ? undefined : value.DATABASE_URL || undefined,
+    replicaUrl: value.DATABASE_URL_READ || undefined,
     backupDir: value.BACKUP_DIR === 'off' ? undefined : value.BACKUP_DIR || join(value.DATA_DIR, 'backups'),
-    tls,
-    trustProxy,
+    ...parsed,
     httpsOnly:
       !tls &&
       trustProxy.length > 0 &&
       !value.PUBLIC_URL.startsWith('http:') &&
       value.ALLOW_PLAIN_HTTP !== '1',
     publicUrl,
-    corsOrigins: listOf(value.CORS_ORIGINS),
+    corsOrigins: splitList(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
+    sandboxes: Number(value.SANDBOXES),
     responseCacheMb: Number(value.RESPONSE_CACHE_MB),
     sftpPort: Number(value.SFTP_PORT),
     fileDays: Number(value.FILE_DAYS),
@@ -167,8 +190,7 @@ function configOf(
     smtpConnections: Number(value.SMTP_CONNECTIONS),
     dkim: dkimIn(value, mailFrom),
     bounces: bouncesIn(value),
-    sms,
-    auditSyslog,
+    outgoingNetworks: splitList(value.OUTGOING_NETWORKS),
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     drainSeconds: Number(value.DRAIN_SECONDS),
@@ -206,6 +228,8 @@ function mailFaults(
   ];
 }
 
+export const pushTokenIn = (env: Environment): string | undefined => env['SOUNDINGS_TOKEN'];
+
 /** Returns a warning for each old name of a setting that is still used. */
 export function settingWarnings(env: Environment): string[] {
   return oldNamesIn(env).map(
@@ -228,17 +252,11 @@ const oldNamesIn = (env: Environment) =>
     .flatMap(([old, name]) => ['', '_FILE'].map((end) => ({ old: old + end, name: name + end })))
     .filter(({ old }) => env[old]?.trim());
 
-function listOf(value: string): string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function readSetting(setting: Setting, env: Environment, faults: string[]): string {
+function readSetting(setting: Setting | TracingSetting, env: Environment, faults: string[]): string {
   const { name, kind, fallback } = setting;
   let value = env[name]?.trim() || undefined;
-  const file = name.endsWith('_FILE') ? undefined : env[`${name}_FILE`]?.trim() || undefined;
+  const isPlace = name.endsWith('_FILE') || kind === 'otlpPlace';
+  const file = isPlace ? undefined : env[`${name}_FILE`]?.trim() || undefined;
   if (file !== undefined) {
     if (value !== undefined) faults.push(`${name} and ${name}_FILE are both set. Remove one of them.`);
     value = readFile(`${name}_FILE`, file, faults).trim();
@@ -254,87 +272,8 @@ function readSetting(setting: Setting, env: Environment, faults: string[]): stri
 }
 
 /** Returns what a setting of this kind must be, or undefined if the value is valid. */
-function expectedUnless(kind: Setting['kind'], value: string): string | undefined {
-  switch (kind) {
-    case 'place':
-      return /^(file|database)$/.test(value) ? undefined : 'file or database';
-    case 'port':
-      return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : 'a port (0 to 65535)';
-    case 'seconds':
-      return /^\d{1,4}$/.test(value) ? undefined : 'a number of seconds (0 to 9999)';
-    case 'switch':
-      return /^[01]$/.test(value) ? undefined : '0 or 1';
-    case 'level':
-      return /^(fatal|error|warn|info|debug|trace|silent)$/.test(value)
-        ? undefined
-        : 'fatal, error, warn, info, debug, trace or silent';
-    case 'url':
-      return URL.canParse(value) ? undefined : 'an address such as scheme://host/';
-    case 'site':
-      return isSite(value) ? undefined : 'an address such as https://surveys.example.com';
-    case 'addresses':
-      return expectedProxies(value.split(',').map((part) => part.trim()));
-    case 'origins':
-      return value === '*' || value.split(',').every((part) => isOrigin(part.trim()))
-        ? undefined
-        : '* or a list of origins, such as https://example.com, separated by commas';
-    case 'count':
-      return /^\d{1,6}$/.test(value) ? undefined : 'a number (0 to 999999)';
-    case 'smtp':
-      return smtpServerOf(value)
-        ? undefined
-        : 'an address such as smtp://user:password@mail.example.com:587 (in user and password, write % as %25, / as %2F, @ as %40)';
-    case 'mailbox':
-      return mailboxOf(value) ? undefined : 'an address such as Soundings <soundings@example.com>';
-    case 'address':
-      return isEmail(value) ? undefined : 'an email address such as bounces@example.com';
-    case 'imap':
-      return imapFolderOf(value)
-        ? undefined
-        : 'an address such as imaps://user:password@mail.example.com/INBOX (in user and password, write % as %25, / as %2F, @ as %40)';
-    case 'connections':
-      return /^([1-9]|[1-4]\d|50)$/.test(value) ? undefined : 'a number of connections (1 to 50)';
-    case 'domain':
-      return isDomain(value) ? undefined : 'a domain such as example.com';
-    case 'label':
-      return /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(value)
-        ? undefined
-        : 'the first part of a DNS name, such as soundings';
-    case 'signingKey':
-      return dkimKeyOf(value)
-        ? undefined
-        : 'a private RSA key of at least 1024 bits, in PEM without a passphrase';
-    case 'smsProvider':
-      return value === 'custom' || Object.hasOwn(smsTemplates, value)
-        ? undefined
-        : `${Object.keys(smsTemplates).join(', ')} or custom`;
-    case 'smsUrl':
-      return smsUrlOf(value)
-        ? undefined
-        : 'an address such as https://sms.example.com/messages, without user and password';
-    case 'smsRequest':
-      return textOf(smsRequestOf(value));
-    case 'smsLogin':
-      return /^[\x20-\x7e]{1,1000}$/.test(value) ? undefined : 'a text of ASCII characters';
-    case 'smsSecret':
-      return signingKeyOf(value) ? undefined : 'whsec_ followed by 24 to 64 bytes in base64';
-    case 'syslog':
-      return syslogAddressOf(value) ? undefined : 'an address such as tls://logs.example.com:6514';
-    case 'text':
-      return undefined;
-  }
-}
-
-/** Returns a value if it is a text. */
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
-
-function expectedProxies(ranges: string[]): string | undefined {
-  if (!ranges.every(isAddressRange))
-    return 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
-  const wide = ranges.find(isTooWide);
-  if (wide === undefined) return undefined;
-  return `the addresses of your proxies or their networks (${wide} covers much of the Internet, where anyone could claim any address)`;
-}
+const expectedUnless = (kind: (Setting | TracingSetting)['kind'], value: string): string | undefined =>
+  isOfTracing(kind) ? expectedOfTracing(kind, value) : expectedOf(kind, value);
 
 function readTls(certFile: string, keyFile: string, faults: string[]): Config['tls'] {
   if (certFile === '' && keyFile === '') return undefined;
@@ -356,20 +295,6 @@ function readFile(setting: string, file: string, faults: string[]): string {
   }
 }
 
-function dkimIn(
-  value: { DKIM_SELECTOR: string; DKIM_KEY: string; DKIM_DOMAIN: string },
-  mailFrom: string,
-): DkimSigning | undefined {
-  const { DKIM_SELECTOR: selector, DKIM_KEY: key } = value;
-  if (selector === '' || key === '') return undefined;
-  return { selector, key, domain: value.DKIM_DOMAIN || domainOf(mailFrom) };
-}
-
-function bouncesIn(value: { BOUNCE_ADDRESS: string; IMAP_URL: string }): Config['bounces'] {
-  const folder = imapFolderOf(value.IMAP_URL);
-  return folder && { address: value.BOUNCE_ADDRESS, folder };
-}
-
 function auditSyslogIn(
   value: { AUDIT_SYSLOG: string; AUDIT_SYSLOG_CA_FILE: string },
   faults: string[],
@@ -381,8 +306,6 @@ function auditSyslogIn(
   const ca = readFile('AUDIT_SYSLOG_CA_FILE', file, faults);
   return address && { ...address, ca };
 }
-
-const isDomain = (text: string) => text.includes('.') && isEmail(`a@${text}`);
 
 /** Returns the host for the sender of emails: that of PUBLIC_URL, unless it is an IP address. */
 function mailHostOf(publicUrl: string): string {

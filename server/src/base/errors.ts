@@ -9,6 +9,7 @@ export type FaultKind =
   | 'forbidden' // a valid token without permission for this
   | 'not_found' // does not exist, or belongs to another account; both get the same message
   | 'conflict' // the state has changed in the meantime
+  | 'stale' // the caller stated another version than the current one
   | 'too_large' // larger than the documented limit
   | 'too_many' // the rate limit is exceeded; try again later
   | 'unavailable'; // cannot be handled now; try again
@@ -48,6 +49,13 @@ export const faultAtField = (
   message: string,
 ): Fault => new Fault(kind, type, message, path === undefined ? {} : { details: [{ type, message, path }] });
 
+/** Returns the Fault for a required field without a value. */
+export const missingField = (
+  kind: FaultKind,
+  path: string | undefined,
+  message = 'This field is required.',
+): Fault => faultAtField(kind, 'missing field', path, message);
+
 /**
  * Returns the Fault for a change that is refused because something has changed since the caller saw it. `what`: what has changed, as
  * the beginning of a sentence.
@@ -75,3 +83,16 @@ export function refuseParameters(details: Detail[]): void {
 /** Returns the Fault for a parameter with a value that is not allowed. */
 export const invalidParameter = (path: string, message: string): Fault =>
   invalidParameters(message, [{ type: 'invalid parameter', message, path }]);
+
+const onlyForOperators: readonly DetailType[] = [
+  'invalid configuration',
+  'backup failed',
+  'database too new',
+];
+
+/**
+ * Returns the exit status of a service that ends because of this error: 78 (EX_CONFIG in sysexits.h) if another start fails in the same
+ * way until the operator has repaired something, otherwise 1. Service managers then know whether to try again.
+ */
+export const exitStatusOf = (error: unknown): 1 | 78 =>
+  error instanceof Fault && onlyForOperators.includes(error.code) ? 78 : 1;

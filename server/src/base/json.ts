@@ -3,7 +3,11 @@
 import { maxJsonDepth, maxJsonKeys, maxJsonValues } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+
+export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Parses a body as strict JSON (RFC 8259) in UTF-8, with or without a byte order mark. Returns the value or the first fault in the
@@ -47,12 +51,15 @@ class Refusal extends Error {
 
 // --- UTF-8
 
+/** Creating one for each text would take longer than decoding a short text. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(bytes: Uint8Array): string {
   const [a, b] = bytes;
   const marked = (a === 0xfe && b === 0xff) || (a === 0xff && b === 0xfe);
   if (marked || (bytes.length > 1 && (a === 0 || b === 0))) throw notUtf8('it looks like UTF-16 or UTF-32');
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     const at = invalidFrom(bytes);
     const byte = bytes[at]?.toString(16).toUpperCase().padStart(2, '0');
@@ -118,8 +125,11 @@ const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 
+/** Used for one text at a time, because checking is synchronous. */
+const places = new Int32Array(maxJsonDepth + 1);
+
 function check(text: string): void {
-  const scan: Scan = { text, depth: 0, places: new Int32Array(maxJsonDepth + 1), escaped: false, values: 0 };
+  const scan: Scan = { text, depth: 0, places, escaped: false, values: 0 };
   const end = skipSpace(text, checkValue(scan, skipSpace(text, 0)));
   if (end < text.length) throw notExpected(scan, end, 'the end of the text', 0);
 }

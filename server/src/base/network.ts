@@ -1,5 +1,5 @@
 // IP addresses and address ranges.
-import { BlockList, isIP, isIPv6, SocketAddress } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /** Returns whether a text is an IPv4 or IPv6 address, or a range in CIDR notation such as 192.0.2.0/24. */
 export function isAddressRange(text: string): boolean {
@@ -68,8 +68,8 @@ export const plainAddress = (address: string): string =>
  * whole IPv4 address.
  */
 export function networkOf(address: string): string {
-  const { text } = addressOf(address) ?? { text: address };
-  if (!isIPv6(text)) return text;
+  const { text, family } = addressOf(address) ?? { text: address };
+  if (family !== 'ipv6') return text;
   const [head = '', tail] = text.split('::');
   const groupsOf = (part: string) => part.split(':').filter((group) => group !== '');
   const [first, last] = [groupsOf(head), groupsOf(tail ?? '')];

@@ -1,11 +1,17 @@
 // The commands for accounts: create one, change its settings, set a password.
 import { changeAccount, createAccount } from '../accounts/accounts.ts';
-import type { Account, AccountSettings } from '../accounts/accounts.sql.ts';
+import {
+  type Account,
+  type AccountSettings,
+  type ListedAccount,
+  selectAllAccounts,
+} from '../accounts/accounts.sql.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
 import { newPassword } from '../base/crypto/secrets.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
+import { refuseLastBreakGlass, stopRequiring } from '../sso/rules.ts';
 import { defineLibrary } from '../questions/questions.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import {
@@ -30,7 +36,9 @@ const limits = ['users', 'groups'].flatMap((kind) =>
 /** Returns the commands. `canMail`: whether a mail server is configured. */
 export const accountCommands = (canMail: () => boolean): Record<string, Command> => ({
   'account create': createAccountCommand,
+  'account list': listAccountsCommand,
   'password set': setPasswordCommand(canMail),
+  'password allow': allowPasswordsCommand,
   'account set': changeAccountCommand,
 });
 
@@ -57,12 +65,31 @@ const createAccountCommand: Command = {
     ].join('\n'),
 };
 
+const listAccountsCommand: Command = {
+  isLogged: false,
+  usage: '\n    Lists all accounts, sandboxes included.',
+  options: {},
+  run: (pool) => selectAllAccounts(pool),
+  format: (accounts: ListedAccount[]) =>
+    table([
+      ['account', 'kind', 'people', 'name', 'sandbox of'],
+      ...accounts.map(({ id, kind, people, name, owner }) => [
+        String(id),
+        kind,
+        String(people),
+        name,
+        owner ? `user ${owner.userId} of account ${owner.accountId}` : '',
+      ]),
+    ]),
+};
+
 const setPasswordCommand = (canMail: () => boolean): Command => ({
   readsSecret: true,
   usage:
     '--account ID --email E [--turn-off-two-factor]\n' +
     '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
-    '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication.',
+    '    who can no longer sign in. --turn-off-two-factor also disables two-factor authentication. For the last break-glass\n' +
+    '    administrator, run password allow first.',
   options: { ...account, email: text, 'turn-off-two-factor': flag },
   run: (pool, values, _keys, input) => {
     const wanted = { email: required(values, 'email'), password: passwordFrom(input()) };
@@ -70,6 +97,7 @@ const setPasswordCommand = (canMail: () => boolean): Command => ({
     const accountId = accountOf(values);
     return inTransaction(pool, async (tx) => {
       const person = await resetPassword(tx, accountId, wanted, turnsOff);
+      if (turnsOff) await refuseLastBreakGlass(tx, accountId, person.userId);
       if (canMail()) await notifyPerson(tx, accountId, person.userId, 'password set');
       return person;
     });
@@ -77,6 +105,21 @@ const setPasswordCommand = (canMail: () => boolean): Command => ({
   format: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
     `Password of ${email} (${role}) changed.`,
 });
+
+const allowPasswordsCommand: Command = {
+  usage:
+    '--account ID\n' +
+    '    No longer requires single sign-on: everyone can sign in with their password again. Use it if the sign-in provider\n' +
+    '    fails and no break-glass administrator can sign in.',
+  options: account,
+  run: async (pool, values) => ({
+    changed: await inTransaction(pool, (tx) => stopRequiring(tx, accountOf(values))),
+  }),
+  format: ({ changed }: { changed: boolean }) =>
+    changed
+      ? 'Single sign-on is no longer required. Passwords work again.'
+      : 'The account does not require single sign-on. Nothing was changed.',
+};
 
 const changeAccountCommand: Command = {
   isLogged: false,
@@ -87,7 +130,7 @@ const changeAccountCommand: Command = {
     '    [--digest on|off] [--digest-days 0-6] [--digest-hour 8-19] [--digest-comments true|false] [--sms on|off]\n' +
     '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
     '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
-    `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
+    `    ${limits.map((one) => `[--${one} N]`).join(' ')} [--largest-push N]\n` +
     '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
     '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
     '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
@@ -102,6 +145,7 @@ const changeAccountCommand: Command = {
     '    --country           The country of phone numbers without a country code in files.\n' +
     '    --roles-by-sync off Imports do not set roles.\n' +
     '    --partial-files true  Files only add and update people and groups.\n' +
+    '    --largest-push      How many changes of each kind a push in parts can make at most: 20,000 (default) to 1,000,000.\n' +
     '    --notify            Email addresses to notify about files that have errors or await approval.',
   options: {
     ...account,
@@ -128,6 +172,7 @@ const changeAccountCommand: Command = {
     'roles-by-sync': text,
     notify: text,
     'notify-success': text,
+    'largest-push': text,
     ...Object.fromEntries(limits.map((one) => [one, text])),
   },
   run: async (pool, values) => {
@@ -206,6 +251,7 @@ function settingsOf(values: OptionValues): Partial<AccountSettings> {
   if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
   if (values['digest'] !== undefined) settings.digest = onOrOff(values, 'digest');
   if (values['sms'] !== undefined) settings.sms = onOrOff(values, 'sms');
+  if (values['largest-push'] !== undefined) settings.largestPush = numberOf(values, 'largest-push');
   if (values['digest-days'] !== undefined) settings.digestDays = numberOf(values, 'digest-days');
   if (values['digest-hour'] !== undefined) settings.digestHour = numberOf(values, 'digest-hour');
   for (const option of limits) {

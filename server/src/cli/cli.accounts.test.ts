@@ -1,8 +1,11 @@
 // The commands for an account: create, set, values in files, tokens and the privacy report.
 import type { PrivacyReport } from '@soundings/contract/console/privacy.ts';
 import { describe, expect, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
 import { callerOf } from '../accounts/callers.ts';
 import { isPassword, isTokenShaped } from '../base/crypto/secrets.ts';
+import { inTransaction } from '../db/db.ts';
+import { createUser } from '../people/users.ts';
 import {
   ahead,
   aheadMonday,
@@ -103,6 +106,65 @@ describe('account create', () => {
   });
 });
 
+describe('account list', () => {
+  type Listed = { id: number; kind: string; name: string; people: number; owner: object | null };
+
+  test('lists every account with its kind and people, and whose sandbox it is', async () => {
+    const created = (name: string, kind: 'company' | 'template' | 'sandbox') =>
+      inTransaction(pool, async (tx) => {
+        const { id } = await createAccount(tx, { name, kind });
+        await createUser(tx, id, { email: `${kind}@example.org`, role: 'Administrator' });
+        return id;
+      });
+    const company = await created('Company', 'company');
+    const other = await created('Other company', 'company');
+    const template = await created('Template', 'template');
+    const sandbox = await created('Lavmark', 'sandbox');
+    const ended = await created('Ended', 'sandbox');
+    const rows = await pool<{ userId: number }[]>`
+      select user_id as "userId" from users where account_id = ${company}`;
+    const { userId } = rows[0]!;
+    await pool`
+      insert into sandboxes (account_id, user_id, state, sandbox_id, token_hash, scopes)
+      values (${company}, ${userId}, 'ready', ${sandbox}, ${Buffer.alloc(32)}, '{data}')`;
+    const before = await pool`select count(*) from audit_entries`;
+    const all = await json<Listed[]>(['account', 'list']);
+    const ids = [company, other, template, sandbox, ended];
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => a - b));
+    expect(all.filter(({ id }) => ids.includes(id))).toEqual([
+      { id: company, kind: 'company', name: 'Company', people: expect.any(Number), owner: null },
+      { id: other, kind: 'company', name: 'Other company', people: expect.any(Number), owner: null },
+      { id: template, kind: 'template', name: 'Template', people: expect.any(Number), owner: null },
+      {
+        id: sandbox,
+        kind: 'sandbox',
+        name: 'Lavmark',
+        people: expect.any(Number),
+        owner: { accountId: company, userId },
+      },
+      { id: ended, kind: 'sandbox', name: 'Ended', people: expect.any(Number), owner: null },
+    ]);
+    for (const { id, people } of all) {
+      const [counted] = await pool<{ count: number }[]>`
+        select count(*)::integer as count from users where account_id = ${id}`;
+      expect([id, people]).toEqual([id, counted!.count]);
+    }
+    // It reads, so no account's audit log has it.
+    expect(await pool`select count(*) from audit_entries`).toEqual(before);
+    const { out, status } = await soundings(['account', 'list']);
+    expect(status).toBe(0);
+    const lines = out.split('\n').map((line) => line.trim().split(/ {2,}/));
+    expect(lines[0]).toEqual(['account', 'kind', 'people', 'name', 'sandbox of']);
+    const lineOf = (id: number) => lines.find(([first]) => first === String(id));
+    expect(lineOf(sandbox)?.slice(3)).toEqual(['Lavmark', `user ${userId} of account ${company}`]);
+    expect(lineOf(ended)?.slice(3)).toEqual(['Ended']);
+  });
+
+  test('takes no options', async () => {
+    expect(await refused(['account', 'list', '--account', '1'], 2)).toContain('--account');
+  });
+});
+
 describe('account set', () => {
   test('sets each setting that is given and leaves the others', async () => {
     const id = await newAccount();
@@ -112,6 +174,7 @@ describe('account set', () => {
     expect(before).toEqual({
       id: Number(id),
       name: 'Acme',
+      kind: 'company',
       sftpUsername: `acme-${id}`,
       timezone: 'UTC',
       language: 'en',
@@ -141,6 +204,7 @@ describe('account set', () => {
       maxGroupsCreated: 200,
       maxGroupsUpdated: 200,
       maxGroupsDeleted: 200,
+      largestPush: 20_000,
     });
     const one = await set(
       '--threshold',

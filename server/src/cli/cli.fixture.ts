@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { readConfig, readSettings } from '../base/config.ts';
+import { pushTokenIn, readConfig, readSettings } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
@@ -70,6 +70,7 @@ export async function runHere(args: string[], env: Record<string, string>, input
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
     isTerminal: false,
+    push: { token: () => pushTokenIn(env), ask: undefined },
     write: async (bytes) => void (out += bytes.toString('latin1')),
     serve: async (own, keys, now) => {
       const { startAnswering } = await import('../app.ts');

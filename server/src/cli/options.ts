@@ -23,6 +23,10 @@ export type Command = {
   format: (result: never) => string | Promise<string>;
   /** Whether the exit status is 1 although the command has a result. */
   isFailure?: (result: never) => boolean;
+  /** The exit status, if it can also be 2. */
+  statusOf?: (result: never) => 0 | 2;
+  /** The exit status after wrong usage, if 2 has another meaning. */
+  usageStatus?: 1;
 } & (
   | {
       /** Returns what --json prints. `format` turns it into text. `input` reads standard input to its end. */
@@ -42,7 +46,7 @@ export type Command = {
     }
 );
 
-/** Incorrect usage of the command. Exit status 2. */
+/** Incorrect usage of the command. Exit status 2, unless the command uses it for something else (`usageStatus`). */
 export class UsageError extends Error {}
 
 export const text = { type: 'string' } as const;
@@ -87,6 +91,20 @@ export function weekOption(values: OptionValues): Week | undefined {
   if (week === undefined) throw new UsageError(`--week must be an ISO week such as 2026-W47, not "${name}".`);
   return week;
 }
+
+/** Returns an option that has one of these values, if given. */
+export function oneOf<const T extends string>(
+  values: OptionValues,
+  option: string,
+  allowed: readonly T[],
+): T | undefined {
+  const value = values[option];
+  if (value === undefined || allowed.includes(value as T)) return value as T | undefined;
+  throw new UsageError(`--${option} must be one of ${allowed.join(', ')}, not "${String(value)}".`);
+}
+
+/** Returns the language of a report or an export. */
+export const languageOption = (values: OptionValues) => oneOf(values, 'language', ['en', 'sv']) ?? 'en';
 
 export const commaList = (value: string) =>
   value

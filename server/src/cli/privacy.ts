@@ -20,6 +20,7 @@ import { copyText } from './operating/keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
 import { channelsOf } from '../base/messages/channels.ts';
 import type { Config } from '../base/config.ts';
+import { sizeText } from '../base/sizes.ts';
 import { catalogue } from '../base/texts.ts';
 import { version } from '../base/version.ts';
 
@@ -95,7 +96,7 @@ const tools: TextTools = {
   format: {
     day: (iso) => iso.slice(0, 10),
     time: (iso) => `${minute(iso)} UTC`,
-    bytes: (size) => `${Math.round(size / 1e6)} MB`,
+    bytes: sizeText,
   },
   week: (name) => name,
 };

@@ -4,20 +4,20 @@ import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { accountById } from '../accounts/accounts.ts';
+import { asAdministrator } from '../console/core/administrator.ts';
 import { zipOf } from '../console/reports/zip-writer.ts';
 import type { Pool } from '../db/db.ts';
 import {
   account,
   accountOf,
   type Command,
+  languageOption,
   numberOf,
+  oneOf,
   required,
   text,
-  UsageError,
   type OptionValues,
 } from './options.ts';
-
-const languages = ['en', 'sv'];
 
 export const reportCommands: Record<string, Command> = {
   report: {
@@ -36,12 +36,12 @@ export const reportCommands: Record<string, Command> = {
 async function saveReport(pool: Pool, values: OptionValues): Promise<{ file: string; reports: number }> {
   const accountId = accountOf(values);
   const file = required(values, 'out');
-  const language = oneOf(values, 'language', languages) ?? 'en';
+  const language = languageOption(values);
   const compare = oneOf(values, 'compare', ['company', 'parent', 'halfYear', 'none'] as const);
   const groupId = values['group'] === undefined ? undefined : numberOf(values, 'group');
   const period = values['period'] === undefined ? undefined : String(values['period']);
   // Imported here, because fonts would slow down every other command.
-  const [{ asAdministrator, readReports }, { reportFile, reportFiles }] = await Promise.all([
+  const [{ readReports }, { reportFile, reportFiles }] = await Promise.all([
     import('../console/reports/read-reports.ts'),
     import('../console/reports/report-files.ts'),
   ]);
@@ -64,14 +64,4 @@ async function saveReport(pool: Pool, values: OptionValues): Promise<{ file: str
   };
   await pipeline(zipOf(counted()), createWriteStream(file));
   return { file, reports };
-}
-
-function oneOf<const T extends string>(
-  values: OptionValues,
-  option: string,
-  allowed: readonly T[],
-): T | undefined {
-  const value = values[option];
-  if (value === undefined || allowed.includes(value as T)) return value as T | undefined;
-  throw new UsageError(`--${option} must be one of ${allowed.join(', ')}, not "${String(value)}".`);
 }

@@ -12,12 +12,14 @@ import type { ServeAnswering } from '../simulation/simulation.ts';
 import { accountCommands } from './accounts.ts';
 import { doctorCommands } from './operating/doctor.ts';
 import { backupCommands } from './operating/backup.ts';
+import { commentCommands } from './comments.ts';
 import { fileCommands } from './files.ts';
 import { historyCommands } from './history.ts';
 import { keyCommands } from './operating/keys.ts';
 import { mailCommands } from './mail.ts';
 import { accountOf, type Command, type OptionValues, readOptions, UsageError } from './options.ts';
 import { peopleCommands } from './people.ts';
+import { type PushSurroundings, pushCommands } from './push/push.ts';
 import { privacyCommands } from './privacy.ts';
 import { questionCommands } from './questions.ts';
 import { reportCommands } from './reports.ts';
@@ -46,6 +48,8 @@ export type Surroundings = {
   isTerminal: boolean;
   /** Writes bytes to standard output. Resolves when it can take more. */
   write: (bytes: Buffer) => Promise<void>;
+  /** What `soundings push` uses. */
+  push: PushSurroundings;
   /** Serves the answering page to the people of a simulated week. */
   serve: ServeAnswering;
 };
@@ -67,11 +71,13 @@ function commandsWith(surroundings: Surroundings): Commands {
     ...simulationCommands(config, serve),
     ...breakdownCommands,
     ...reportCommands,
+    ...commentCommands,
     ...auditCommands,
     ...privacyCommands(config),
     ...doctorCommands(settings),
     ...mailCommands(config),
     ...smsCommands(config),
+    ...pushCommands(surroundings.push),
     migrate: {
       usage: '\n    Updates the database schema to this version. Every other command does this as well.',
       options: {},
@@ -94,9 +100,9 @@ function usage(commands: Commands, names = Object.keys(commands)): string {
 }
 
 /** What a command prints, and its exit status. */
-type Output = { text: string; status: 0 | 1; toErrors?: boolean };
+type Output = { text: string; status: 0 | 1 | 2; toErrors?: boolean };
 
-/** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage. */
+/** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage, unless the command says otherwise. */
 export async function runCommand(args: string[], surroundings: Surroundings): Promise<number> {
   try {
     const output = await outputOf(args, surroundings);
@@ -111,7 +117,7 @@ export async function runCommand(args: string[], surroundings: Surroundings): Pr
       error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
     const text = isExpected ? `${error.message}${details.join('')}` : (error as Error).stack;
     surroundings.printError(`${text}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    return error instanceof UsageError ? (commandsWith(surroundings)[args[0] ?? '']?.usageStatus ?? 2) : 1;
   }
 }
 
@@ -137,7 +143,8 @@ async function outputOf(written: string[], surroundings: Surroundings): Promise<
   const result = await resultOf(name, command, values, surroundings);
   const text = json ? JSON.stringify(result) : await command.format(result as never);
   const toErrors = command.textToErrors?.(values) === true;
-  return { text, status: command.isFailure?.(result as never) ? 1 : 0, toErrors };
+  const status = command.isFailure?.(result as never) ? 1 : (command.statusOf?.(result as never) ?? 0);
+  return { text, status, toErrors };
 }
 
 async function resultOf(

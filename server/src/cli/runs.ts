@@ -53,7 +53,13 @@ export const runCommands: Record<string, Command> = {
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { approveRun } = await import('../files/approval.ts');
-      return approveRun(pool, accountOf(values), required(values, 'id'), deleteGroupResults);
+      const { refuseOutdated } = await import('../scim/applying/removals.ts');
+      const report = await approveRun(pool, accountOf(values), required(values, 'id'), {
+        deleteGroupResults,
+        refuseOutdated,
+      });
+      // A run of the directory (SCIM) has no file and no report.
+      return report ?? { message: 'The changes were applied.' };
     },
     format: ({ message }: { message: string }) => message,
   },

@@ -8,12 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
 import { type RandomCompany, randomCompany } from '../testing/attacks/random-companies.ts';
 import { type OpenWeek, randomAnswer, twinOf } from '../testing/attacks/twins.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../testing/signed-in.ts';
 import { answerLine, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
-const count = Number(process.env['ADDED_COMPANIES'] ?? 2);
+const count = caseCount('ADDED_COMPANIES', 8);
 const timeouts = { timeout: 60_000 + count * 60_000 };
 const now = Date.parse('2026-11-18T12:00:00Z');
 /** This week is open. */

@@ -1,5 +1,5 @@
 // The tables of an installation as PostgreSQL's catalogue lists them: copying all of them out at one moment, and into new ones.
-import { copyBytes, copyOut, type Db, type Transaction } from './db.ts';
+import { type AccountId, copyBytes, copyOut, type Db, type Transaction } from './db.ts';
 
 /**
  * A table. `of`: whether it is one of ours, or belongs to the job queue. `columns`: those that can be copied, in order. `size`: in
@@ -25,6 +25,15 @@ export async function selectTables(db: Db): Promise<Table[]> {
       and  not exists (select from pg_depend d
                        where  d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     order  by n.nspname = ${jobSchema}, c.relname collate "C"`;
+}
+
+/** Returns the accounts of sandboxes and their templates. In a schema without sandboxes, there are none. */
+export async function selectSandboxAccounts(db: Db, tables: readonly Table[]): Promise<AccountId[]> {
+  const accounts = tables.find(({ of, name }) => of === 'soundings' && name === 'accounts');
+  if (!accounts?.columns.includes('kind')) return [];
+  const rows = await db<{ id: AccountId }[]>`
+    select account_id as id from accounts where kind <> 'company' order by account_id`;
+  return rows.map(({ id }) => id);
 }
 
 /** The state of a sequence. Ids are never reused, so a new table continues where the old one was. */
@@ -80,18 +89,25 @@ export async function useFixedFormats(tx: Transaction): Promise<void> {
 
 /**
  * Yields the rows of a table as COPY writes them. `expressions`: what to write instead of a column, in SQL. `isEmpty`: writes no row.
+ * `without`: the accounts whose rows are left out.
  */
 export async function* copyTable(
   tx: Transaction,
   { of, name, columns }: Table,
-  { expressions = {}, isEmpty = false }: { expressions?: Record<string, string>; isEmpty?: boolean },
+  {
+    expressions = {},
+    isEmpty = false,
+    without = [],
+  }: { expressions?: Record<string, string>; isEmpty?: boolean; without?: readonly AccountId[] },
 ): AsyncGenerator<Buffer, void> {
   if (isEmpty) return;
-  const list = columns.map((column) => expressions[column] ?? quote(column)).join(', ');
+  const list = columns.map((column) => expressions[column] ?? quoted(column)).join(', ');
   const table = nameOf({ of, name });
-  const isPlain = columns.every((column) => expressions[column] === undefined);
+  const isFiltered = without.length > 0 && columns.includes('account_id');
+  const isPlain = !isFiltered && columns.every((column) => expressions[column] === undefined);
+  const rows = isFiltered ? ` where account_id not in (${without.map(Math.trunc).join(', ')})` : '';
   // A plain table is copied without a query, which is faster.
-  const source = isPlain ? `${table} (${list})` : `(select ${list} from ${table})`;
+  const source = isPlain ? `${table} (${list})` : `(select ${list} from ${table}${rows})`;
   yield* copyOut(tx.unsafe(`copy ${source} to stdout`));
 }
 
@@ -101,7 +117,7 @@ export async function copyIntoTable(
   { of, name, columns }: Table,
   rows: AsyncIterable<Buffer>,
 ): Promise<void> {
-  const list = columns.map(quote).join(', ');
+  const list = columns.map(quoted).join(', ');
   await copyBytes(tx.unsafe(`copy ${nameOf({ of, name })} (${list}) from stdin with (freeze)`), rows);
 }
 
@@ -185,8 +201,9 @@ export async function countRows(db: Db, of: TableOwner, name: string): Promise<n
   return row?.count;
 }
 
-const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
+/** Returns a quoted name of a table or column. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Returns the quoted name of a table or sequence. Ours are in the first schema of the search path, where migrations create them. */
 const nameOf = ({ of, name }: Pick<Table, 'of' | 'name'>) =>
-  of === 'jobs' ? `${jobSchema}.${quote(name)}` : quote(name);
+  of === 'jobs' ? `${jobSchema}.${quoted(name)}` : quoted(name);

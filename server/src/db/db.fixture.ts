@@ -39,6 +39,36 @@ const operations: Record<string, () => Promise<unknown>> = {
       await endBackend(await pidOf(tx));
       await tx`select 1`;
     }),
+  /** The process does something else until the connection is known to be lost, and then ends the transaction. */
+  'a transaction without another statement': () =>
+    inTransaction(pool, async (tx) => {
+      const pid = await pidOf(tx);
+      await endBackend(pid);
+      await untilGone(pid);
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    }),
+  /** The connection is ended in a part of the transaction that can be undone alone. */
+  'a savepoint of a transaction': () =>
+    inTransaction(pool, async (tx) => {
+      const pid = await pidOf(tx);
+      await tx.savepoint(async (inner) => {
+        await endBackend(pid);
+        await inner`select 1`;
+      });
+    }),
+  /** The process ignores that a statement of the savepoint failed, and goes on. */
+  'a savepoint whose error is ignored': () =>
+    inTransaction(pool, async (tx) => {
+      const pid = await pidOf(tx);
+      await tx
+        .savepoint(async (inner) => {
+          await endBackend(pid);
+          await inner`select 1`.catch(() => {});
+          await inner`select 2`;
+        })
+        .catch(() => {});
+      await tx`select 3`;
+    }),
   /** The process continues when it has used up the rows it already has. */
   'a cursor': async () => {
     const rows = pool<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
@@ -51,6 +81,11 @@ const operations: Record<string, () => Promise<unknown>> = {
       for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
     }),
 };
+
+async function untilGone(pid: number): Promise<void> {
+  const rows = await other`select from pg_stat_activity where pid = ${pid}`;
+  if (rows.length > 0) await untilGone(pid);
+}
 
 async function untilWaiting(pid: number): Promise<void> {
   const rows = await other`select from pg_stat_activity where pid = ${pid} and wait_event_type = 'Lock'`;

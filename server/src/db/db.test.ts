@@ -16,13 +16,18 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('PostgreSQL ends the connection', () => {
-  test.each(['a waiting transaction', 'a computing transaction', 'a cursor', 'a cursor of a transaction'])(
-    'of %s: the work fails with the fault "unavailable", and the process keeps running',
-    async (usage) => {
-      const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
-      expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
-    },
-  );
+  test.each([
+    'a waiting transaction',
+    'a computing transaction',
+    'a transaction without another statement',
+    'a savepoint of a transaction',
+    'a savepoint whose error is ignored',
+    'a cursor',
+    'a cursor of a transaction',
+  ])('of %s: the work fails with the fault "unavailable", and the process keeps running', async (usage) => {
+    const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
+    expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
+  });
 });
 
 test('PostgreSQL probes silent connections, and within a minute ends the connections of a machine that is gone', async () => {

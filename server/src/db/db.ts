@@ -7,8 +7,11 @@ import {
   beginUntilLost,
   isOfStatement,
   onFailure,
+  readConnectionOn,
   withoutEmptyRows,
+  withoutPipelining,
   withRepairedRows,
+  withTracedStatements,
 } from './postgres-internals.ts';
 
 /** A pool of connections. */
@@ -26,6 +29,8 @@ export type PoolOptions = {
   prepare?: boolean;
   /** PostgreSQL settings of these connections. */
   settings?: Record<string, string>;
+  /** Whether they go through a pooler that gives each transaction any session. The settings then apply to transactions. */
+  isPooled?: boolean;
 };
 
 /**
@@ -69,24 +74,44 @@ export async function longestTransaction(pool: Pool, ms: number): Promise<Record
  * statements fail with a Fault, and the next statement reconnects.
  */
 export function openPool(url: string, max: number, options: PoolOptions = {}): Pool {
+  const { isPooled = false } = options;
   const settings = {
     max,
-    prepare: options.prepare ?? true,
+    prepare: !isPooled && (options.prepare ?? true), // a session that another connection gets does not know the statement
     idle_timeout: 60,
     connect_timeout: 10,
     backoff: () => 0.2, // seconds between attempts to connect
     onnotice: () => {},
     connection: {
       application_name: 'soundings',
-      TimeZone: 'UTC',
-      ...ofEveryConnection,
-      ...options.settings,
+      TimeZone: 'UTC', // poolers keep these two for each client, and refuse most others
+      ...(!isPooled && { ...ofEveryConnection, ...options.settings }),
     },
     // Dates stay text (YYYY-MM-DD), because a Date in local time can shift to another day.
     types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
     socket: connectWithoutDelay,
   };
-  return withRepairedRows(postgres(url, settings));
+  const opened = postgres(url, settings);
+  const pool = withRepairedRows(isPooled ? withoutPipelining(opened) : opened);
+  if (isPooled) settingsOfTransactions.set(pool, Object.entries(options.settings ?? {}));
+  return pool;
+}
+
+/** The settings of the pools whose connections can't have any. */
+const settingsOfTransactions = new WeakMap<Pool, [name: string, value: string][]>();
+
+/** Sends the settings of a pool with the first statement of a transaction, and runs `work` in it. */
+async function withSettings<T>(
+  pool: Pool,
+  tx: Transaction,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const settings = settingsOfTransactions.get(pool) ?? [];
+  if (settings.length === 0) return work(tx);
+  const text = settings.map(([name, value]) => `set local ${name} = '${value}'`).join('; ');
+  // Without waiting for the answer, which would take a round trip.
+  const [, result] = await Promise.all([tx.unsafe(text).execute(), work(tx)]);
+  return result;
 }
 
 /**
@@ -103,7 +128,7 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
-    return await beginUntilLost(pool, work, isLoss);
+    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss);
   } catch (error) {
     throw asFault(error);
   }
@@ -119,7 +144,7 @@ export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>):
     // The connection is released only if it is known to work. The driver drops lost connections by itself. If a lost connection
     // were released, the driver would send on it.
     const release = () => db.release();
-    return await work(db).then(
+    return await work(withTracedStatements(db)).then(
       (result) => {
         release();
         return result;
@@ -222,6 +247,7 @@ export async function* copyOut(
       stream.on('error', () => {}).resume();
     }
     await closed;
+    readConnectionOn(stream);
   }
 }
 
@@ -299,6 +325,21 @@ const shortages = new Map([
 // A lock timeout, a deadlock and a serialization failure.
 const lostRaces = new Set(['55P03', '40P01', '40001']);
 
+// A foreign key refers to a row that does not exist.
+const missingReference = '23503';
+
+/** Returns whether a row could not be written because its account or token was deleted at the same time, as those of a sandbox. */
+const isOfAccount = (error: unknown): boolean =>
+  /_account_id(_token_id)?_fkey$/.test(String((error as { constraint_name?: string }).constraint_name));
+
+/** Returns whether a transaction failed because of the locks of others, so that it may succeed when it is repeated. */
+export const isLostRace = (error: unknown): boolean =>
+  error instanceof Fault &&
+  typeof error.cause === 'object' &&
+  error.cause !== null &&
+  'code' in error.cause &&
+  lostRaces.has(String(error.cause.code));
+
 /** Returns whether a statement failed because its connection was lost. */
 const isLoss = (error: unknown): boolean =>
   typeof error === 'object' &&
@@ -306,6 +347,12 @@ const isLoss = (error: unknown): boolean =>
   isOfStatement(error) && // `work` may have lost another connection
   'code' in error &&
   (unreachable.has(String(error.code)) || /^(57P|25P04)/.test(String(error.code)));
+
+/** Returns whether an error is about the database or its connection, and not about what was asked of it. */
+export const isOfDatabase = (error: unknown): boolean =>
+  error instanceof Fault
+    ? error.kind === 'unavailable' && error.cause !== undefined
+    : typeof (error as { code?: unknown } | undefined)?.code === 'string';
 
 /** Converts a database error that callers can act on to a fault. Returns any other error unchanged. */
 export function asFault(error: unknown): unknown {
@@ -319,6 +366,11 @@ export function asFault(error: unknown): unknown {
         cause: error,
       },
     );
+  }
+  if (code === missingReference && isOfAccount(error)) {
+    return new Fault('not_found', 'account deleted', 'The account was deleted in the meantime.', {
+      cause: error,
+    });
   }
   if (unreachable.has(code) || passing.test(code)) {
     const message = `${shortages.get(code) ?? 'The database cannot be reached'}. Try again.`;

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { absent } from '../base/files.ts';
 import {
-  absent,
   type Binaries,
   commandLine,
   exec,

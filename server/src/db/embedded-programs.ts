@@ -4,6 +4,7 @@ import * as fs from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../base/errors.ts';
+import { absent } from '../base/files.ts';
 
 type Ids = { uid: number; gid: number };
 /** `ids`: the user that PostgreSQL runs as (undefined: our own user). `through`: the beginning of its command lines. */
@@ -21,11 +22,6 @@ export const exec = promisify(execFile);
 /** Returns a Fault of the embedded database. */
 export function failed(message: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'embedded database', message, { cause });
-}
-
-/** Returns undefined for a file that doesn't exist, and throws any other error. */
-export function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }
 
 /** Returns the paths of PostgreSQL's programs, which npm installed. Throws a Fault if there are none for this platform. */

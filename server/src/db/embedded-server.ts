@@ -6,8 +6,9 @@ import * as fs from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { absent } from '../base/files.ts';
 import { type Place, SHARED_MEMORY } from './embedded-cluster.ts';
-import { absent, childOptions, commandLine, exec, failed, sendSignal } from './embedded-programs.ts';
+import { childOptions, commandLine, exec, failed, sendSignal } from './embedded-programs.ts';
 import { openSharedFile } from './shared-directory.ts';
 
 export type DatabaseServer = { pid: number; port: number; state: string };
@@ -74,7 +75,7 @@ async function settings(place: Place, port: number): Promise<string[]> {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: 100,
+    max_connections: place.fast ? 300 : 100, // test files share one server, and start services that use up to 60 each
     shared_buffers: '256MB',
     work_mem: '16MB',
     maintenance_work_mem: '128MB',

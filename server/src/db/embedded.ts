@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
+import { absent } from '../base/files.ts';
 import { type Options, passwordFile, type Place, prepareCluster } from './embedded-cluster.ts';
-import { absent, failed, findBinaries, sendSignal } from './embedded-programs.ts';
+import { failed, findBinaries, sendSignal } from './embedded-programs.ts';
 import {
   isOfCluster,
   POLL,

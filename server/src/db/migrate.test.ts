@@ -17,7 +17,7 @@ import { bareEnvironment } from '../testing/processes/environment.ts';
 import { freePort } from '../testing/processes/free-port.ts';
 import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
-import { isMigrated, migrate, migrations } from './migrate.ts';
+import { createSchemaOf, isMigrated, migrate, migrations } from './migrate.ts';
 import { until } from '../testing/until.ts';
 import { builtProgram } from '../testing/service-build.ts';
 
@@ -50,6 +50,24 @@ async function migrateElsewhere(url: string): Promise<{ status: number; err: str
   onTestFinished(() => void child.kill('SIGKILL'));
   const [status] = (await once(child, 'close')) as [number];
   return { status, err };
+}
+
+/** Begins a transaction that reads a table which 0053 changes second, and a migration from 0052 that waits for it. */
+async function blockedMigration(forMs?: number) {
+  const url = await emptyDatabase();
+  const pool = connect(url);
+  await inTransaction(pool, (tx) => createSchemaOf(tx, 52));
+  const request = await pool.reserve();
+  await request`begin`;
+  await request`select from audit_entries`;
+  const applying = migrate(connect(url), {}, forMs);
+  applying.catch(() => {});
+  await until(async () => {
+    const [waits] = await pool`
+      select from pg_locks where relation = 'audit_entries'::regclass and mode = 'AccessExclusiveLock' and not granted`;
+    return waits !== undefined;
+  });
+  return { url, applying, request };
 }
 
 describe('migrate', () => {
@@ -91,6 +109,34 @@ describe('migrate', () => {
     const kept = await watch<{ name: string }[]>`select name from migrations order by version`;
     expect(kept.map(({ name }) => name)).toEqual(names);
     expect(await migrate(watch)).toEqual([]);
+  });
+
+  test('of an up-to-date database waits for no other process: a command runs while another version is migrating', async () => {
+    const pool = connect(await emptyDatabase());
+    await migrate(pool);
+    await pool.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${migrationLock})`;
+      expect(await migrate(pool)).toEqual([]);
+    });
+  });
+
+  test('gives way to a request that it would block for ever, which succeeds, and is applied afterwards', async () => {
+    const { url, applying, request } = await blockedMigration();
+    await request`select from tokens`; // 0053 has locked the table before it waited for audit_entries
+    await request`commit`;
+    request.release();
+    expect(await applying).toEqual(names.slice(52));
+    expect(await isMigrated(connect(url))).toBe(true);
+  });
+
+  test('gives up when others keep their locks for too long, keeps no part of the file, and says what to do', async () => {
+    const { url, applying, request } = await blockedMigration(1000);
+    await expect(applying).rejects.toThrow(
+      /^The migration 0053_audit_chain\.sql could not be applied, because other connections keep locks .*stop the processes/,
+    );
+    await request`rollback`;
+    request.release();
+    expect(await migrate(connect(url))).toEqual(names.slice(52));
   });
 
   test('stops at a file that fails, keeps no part of it, and continues from there after a fix', async () => {

@@ -1,10 +1,11 @@
 // Migrates a database to the schema of this version. Migrations are numbered files, forward only, each in its own transaction. If
 // several processes start at the same time, each file is still applied only once.
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
 import { selectTables } from './catalogue.ts';
-import { type Db, inTransaction, onConnection, type Pool, type Transaction } from './db.ts';
+import { type Db, inTransaction, isLostRace, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
 
@@ -12,12 +13,22 @@ const directory = assetAt('db/migrations/');
 const lockKey = 5_017_301; // any number, the same in every process
 const turnKey = 5_017_302; // another one
 
+/**
+ * How long a statement of a migration waits for locks, in ms, before the migration is rolled back and repeated. Everything that needs
+ * the table waits behind it meanwhile. Shorter than PostgreSQL's deadlock_timeout (1 s), so that in a deadlock with a request of a
+ * service that is running, the migration gives way and the request doesn't fail.
+ */
+const lockMs = 400;
+/** For how long a migration is repeated, in ms. */
+const repeatMs = 10 * 60_000;
+
 let known: Migration[] | undefined;
 
 /** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */
 export const migrations = (): Migration[] => (known ??= readMigrations());
 
-const latestVersion = (): number => migrations().at(-1)?.version ?? 0;
+/** The number of the last migration of this version. */
+export const latestVersion = (): number => migrations().at(-1)?.version ?? 0;
 
 function readMigrations(): Migration[] {
   return readdirSync(directory)
@@ -32,17 +43,52 @@ function readMigrations(): Migration[] {
 /** Code that a migration needs in addition to SQL, by its number. It runs before the statements, in the same transaction. */
 export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promise<void>>>;
 
-/** Applies the missing migrations and returns their names. */
-export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<string[]> {
-  await inTransaction(pool, createMigrationsTable);
+/**
+ * Applies the missing migrations and returns their names. A migration that can't get its locks, because a service is running, is
+ * repeated for `forMs` milliseconds. Throws a Fault if that is not enough, and the errors of the database.
+ */
+export async function migrate(pool: Pool, steps: MigrationSteps = {}, forMs = repeatMs): Promise<string[]> {
+  const missing = await missingMigrations(pool);
+  if (missing.length > 0) await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
-  for (const migration of migrations()) {
-    const done = await inTransaction(pool, (tx) => applyOnce(tx, migration, steps));
+  for (const migration of missing) {
+    const done = await repeated(migration.name, Date.now() + forMs, () =>
+      inTransaction(pool, (tx) => applyOnce(tx, migration, steps)),
+    );
     if (done) applied.push(migration.name);
   }
   const fault = await tooNew(pool);
   if (fault) throw fault;
   return applied;
+}
+
+/** Runs `apply` until it doesn't lose a race for locks, or until `end`. */
+async function repeated<T>(name: string, end: number, apply: () => Promise<T>): Promise<T> {
+  try {
+    return await apply();
+  } catch (error) {
+    if (!isLostRace(error)) throw error;
+    if (Date.now() >= end) throw tooBusy(name, error);
+    await sleep(lockMs / 2 + Math.random() * lockMs); // so that requests that have waited can go on
+    return repeated(name, end, apply);
+  }
+}
+
+const tooBusy = (name: string, cause: unknown) =>
+  new Fault(
+    'unavailable',
+    'unavailable',
+    `The migration ${name} could not be applied, because other connections keep locks on its tables. ` +
+      'Nothing of it was stored. Try again when less is running, or stop the processes of the older version first.',
+    { cause },
+  );
+
+/** Returns the migrations that have not been applied, in order. Waits for no other process, unlike applying them. */
+async function missingMigrations(db: Db): Promise<Migration[]> {
+  if (!(await hasMigrationsTable(db))) return migrations();
+  const rows = await db<{ version: number }[]>`select version from migrations`;
+  const applied = new Set(rows.map(({ version }) => version));
+  return migrations().filter(({ version }) => !applied.has(version));
 }
 
 /**
@@ -82,15 +128,13 @@ export async function schemaVersion(db: Db): Promise<SchemaVersion | undefined> 
 
 /** Runs `work`, which may migrate, in one process at a time. Uses one connection of the pool meanwhile. */
 export async function inTurn<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
-  // An error of `work` is thrown outside, because the connection is still good and is released.
-  const outcome = await onConnection(pool, async (db) => {
-    await db`select pg_advisory_lock(${turnKey})`;
-    const ended = await work().then(
+  // An error of `work` is thrown outside, because it may be about another connection than that of the transaction.
+  const outcome = await inTransaction(pool, async (tx) => {
+    await tx`select pg_advisory_xact_lock(${turnKey}), set_config('idle_in_transaction_session_timeout', '0', true)`;
+    return work().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    await db`select pg_advisory_unlock(${turnKey})`;
-    return ended;
   });
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
@@ -162,6 +206,7 @@ async function applyOnce(
   const [present] = await tx`select 1 from migrations where version = ${version}`;
   if (present) return false;
   await tx`lock table migrations in row exclusive mode`; // waits for backups that are running (catalogue.ts)
+  await tx.unsafe(`set local lock_timeout = ${lockMs}`);
   await steps[version]?.(tx);
   await tx.unsafe(sql);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;

@@ -1,9 +1,9 @@
 // Fails when an update of the `postgres` driver changes the internals that we use. docs/decisions/0021-postgres-internals.md says
 // what to do then.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { copyInto, inBatches, inTransaction, openPool, type Pool, type Transaction } from './db.ts';
+import { copyInto, copyOut, inBatches, inTransaction, openPool, type Pool, type Transaction } from './db.ts';
 import { isOfStatement, onFailure } from './postgres-internals.ts';
 
 const see =
@@ -81,6 +81,25 @@ test('an error of a statement contains the statement, even if the connection was
   expect(isOfStatement(rejected as object), see).toBe(true);
   const lost = await errorWhenLost(() => pool`select pg_advisory_xact_lock(9)`);
   expect(isOfStatement(lost as object), see).toBe(true);
+});
+
+test('after a COPY whose last rows arrive while its reader is busy, the connection can be used', async () => {
+  const one = openPool(database.url, 1);
+  // Which sizes fill the stream with their last rows depends on how they arrive, so there are many.
+  for (let rows = 200; rows <= 6000; rows += 100) {
+    const copied = one.begin(async (tx) => {
+      let bytes = 0;
+      const source = `select repeat('x', 99) from generate_series(1, ${rows})`;
+      for await (const chunk of copyOut(tx.unsafe(`copy (${source}) to stdout`))) {
+        bytes += chunk.length;
+        for (let turn = 0; turn < 20; turn++) await setImmediate();
+      }
+      await tx`select 1`;
+      return bytes;
+    });
+    expect(await Promise.race([copied, sleep(20_000, 'it still waits')]), see).toBe(rows * 100);
+  }
+  await one.end({ timeout: 1 });
 });
 
 test('a transaction whose connection is lost fails, and refuses later statements', async () => {

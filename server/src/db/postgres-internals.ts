@@ -1,6 +1,8 @@
 // Everything that relies on undocumented internals of the `postgres` driver, or works around them (docs/decisions/0021). If they ever
 // change, COPY fails before it sends a row.
+import type { Readable } from 'node:stream';
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres';
+import { statementSpan } from './statement-spans.ts';
 
 /**
  * Calls `listener` when the driver fails a statement, even if its promise has already been settled. The promise of a COPY is
@@ -21,14 +23,98 @@ export function onFailure(statement: PendingQuery<Row[]>, listener: (error: unkn
 }
 
 /**
+ * Lets the driver read from the connection again after the stream of a COPY has ended. While the stream is full, the driver doesn't
+ * read; it goes on when the stream asks for more. If the last rows arrive just then, the stream never asks again, and the next
+ * statement would wait forever. Throws nothing if the connection is closed.
+ */
+export function readConnectionOn(stream: Readable): void {
+  try {
+    // oxlint-disable-next-line eslint/no-underscore-dangle -- that is its name in Node.js
+    stream._read(0);
+  } catch {
+    // The driver has no connection any more.
+  }
+}
+
+/**
  * Returns a pool whose statements return only their own rows. If a statement fails after it has returned rows, the driver puts as
  * many empty rows before the rows of the next statement on that connection (porsager/postgres#1119). Only statements outside a
  * transaction need this, because `begin` and `rollback` have no rows.
  */
 export const withRepairedRows = (pool: Sql): Sql =>
   new Proxy(pool, {
-    apply: (target, self, statement) => repairRows(Reflect.apply(target, self, statement) as unknown),
+    apply: function trap(target, self, parts) {
+      return traced(repairRows(Reflect.apply(target, self, parts) as unknown), trap);
+    },
   });
+
+/**
+ * Returns a pool that sends a statement only when the one before it on the same connection has ended, except in transactions. Otherwise
+ * PgBouncer, which gives the session away as soon as the first statement has ended, could do so while the driver waits for the
+ * description of the next one. That would never arrive (seen with PgBouncer 1.18).
+ */
+export function withoutPipelining(pool: Sql): Sql {
+  const alone = (value: unknown) => {
+    const { handle, options } = value as { handle?: unknown; options?: { onexecute?: () => boolean } };
+    // The driver asks this whether it can send more on the connection.
+    if (typeof handle === 'function' && options) options.onexecute = () => false;
+    return value;
+  };
+  return new Proxy(pool, {
+    apply: (target, self, parts) => alone(Reflect.apply(target, self, parts)),
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      return name === 'unsafe'
+        ? (...parts: Parameters<Sql['unsafe']>) => alone(target.unsafe(...parts))
+        : value;
+    },
+  });
+}
+
+/** Returns a connection whose statements are traced. */
+export const withTracedStatements = <Db extends Sql>(db: Db): Db =>
+  new Proxy(db, {
+    apply: function trap(target, self, parts) {
+      return traced(Reflect.apply(target, self, parts) as unknown, trap);
+    },
+  });
+
+/** What of a statement of the driver is needed to trace it. */
+type Statement = {
+  strings: readonly string[];
+  /** The driver calls this whenever the statement is to be sent. Only the first call sends it. */
+  handle?: () => unknown;
+  executed: boolean;
+  resolve: (rows: unknown) => void;
+  reject: (error: unknown) => void;
+};
+
+/**
+ * Returns what the driver returned. If it is a statement, and not a helper such as a list of columns, it is traced from when it is sent. It
+ * may never be sent, because it may be a part of another one. `trap`: the function that called the driver.
+ */
+function traced<T>(value: T, trap: (...parts: never[]) => unknown): T {
+  const statement = value as Statement;
+  const { handle } = statement;
+  const begin = typeof handle === 'function' ? statementSpan(statement.strings, trap) : undefined;
+  if (!handle || !begin) return value;
+  statement.handle = () => {
+    const end = statement.executed ? undefined : begin();
+    if (end) {
+      const { resolve, reject } = statement;
+      statement.resolve = (rows) => {
+        end();
+        resolve(rows);
+      };
+      statement.reject = (error) => {
+        end(error);
+        reject(error);
+      };
+    }
+    return handle.call(statement);
+  };
+  return value;
+}
 
 function repairRows<T>(statement: T): T {
   const query = statement as { resolve?: (rows: unknown) => void };
@@ -56,29 +142,53 @@ export const isOfStatement = (error: object): boolean => 'query' in error;
  * Runs `work` in a transaction. Throws the error of `work`, or that of the driver.
  *
  * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
- * process (porsager/postgres#1208). So nothing more is sent: later statements are refused. The driver reports the loss by itself,
- * and instead of rolling back it waits for a promise that never settles. `isLoss`: whether an error means a lost connection.
+ * process (porsager/postgres#1208). So nothing more is sent: later statements are refused, and savepoints are not rolled back. The
+ * driver reports the loss by itself, and instead of ending the transaction or a savepoint it waits for a promise that never settles.
+ * `isLoss`: whether an error means a lost connection.
  */
 export async function beginUntilLost<T>(
   pool: Sql,
   work: (tx: TransactionSql) => Promise<T>,
   isLoss: (error: unknown) => boolean,
 ): Promise<T> {
-  let isLost = false;
-  const begun = pool.begin((tx) =>
-    work(refusingOnce(() => isLost, tx)).catch((error: unknown) =>
-      isLost || isLoss(error) ? new Promise<never>(() => {}) : Promise.reject(error),
-    ),
-  );
-  begun.catch(() => (isLost = true));
+  const watch: LossWatch = { isLost: false, isLoss };
+  const begun = pool.begin((tx) => endUnlessLost(watch, work(refusingOnceLost(watch, tx))));
+  begun.catch(() => (watch.isLost = true));
   return (await begun) as T;
 }
 
-function refusingOnce(isLost: () => boolean, tx: TransactionSql): TransactionSql {
+/** Whether the connection of a transaction is lost. */
+type LossWatch = { isLost: boolean; isLoss: (error: unknown) => boolean };
+
+/** Returns the result of a transaction or savepoint. If the connection is lost, it never settles: otherwise the driver would send its end. */
+const endUnlessLost = <T>(watch: LossWatch, work: Promise<T>): Promise<T> =>
+  work.then(
+    (result) => (watch.isLost ? never : result),
+    (error: unknown) => (watch.isLost || watch.isLoss(error) ? never : Promise.reject(error)),
+  );
+
+const never = new Promise<never>(() => {});
+
+/** Returns the transaction, which refuses statements once one has failed because the connection was lost, or the driver has reported it. */
+function refusingOnceLost(watch: LossWatch, tx: TransactionSql): TransactionSql {
   return new Proxy(tx, {
-    apply(target, self, statement) {
-      if (isLost()) throw new Error('The connection of the transaction was lost.');
-      return Reflect.apply(target, self, statement) as unknown;
+    apply: function trap(target, self, parts) {
+      if (watch.isLost) throw lost();
+      const value = Reflect.apply(target, self, parts) as unknown;
+      if (isStatement(value)) onFailure(value, (error) => (watch.isLost ||= watch.isLoss(error)));
+      return traced(value, trap);
+    },
+    get(target, name, receiver) {
+      if (name !== 'savepoint') return Reflect.get(target, name, receiver) as unknown;
+      return (work: (inner: TransactionSql) => Promise<unknown>) =>
+        target.savepoint((inner) => endUnlessLost(watch, work(refusingOnceLost(watch, inner))));
     },
   });
 }
+
+/** Whether the driver returned a statement, and not a helper such as a list of columns. */
+const isStatement = (value: unknown): value is PendingQuery<Row[]> =>
+  typeof (value as { handle?: unknown } | null)?.handle === 'function';
+
+const lost = () =>
+  Object.assign(new Error('The connection of the transaction was lost.'), { code: 'CONNECTION_CLOSED' });

@@ -21,7 +21,7 @@ import {
   notForEveryone,
   otherSchedules,
 } from './company.ts';
-import { demoPlot } from './demo.ts';
+import { demoPlot } from './fill.ts';
 import { names } from './units.ts';
 
 const today = '2026-03-04';

@@ -2,10 +2,10 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** Returns the first account with this name, if there is one. */
+/** Returns the first account with this name, if there is one. Sandboxes don't count. */
 export async function selectDemoAccount(db: Db, name: string): Promise<AccountId | undefined> {
   const [row] = await db<{ accountId: AccountId }[]>`
-    select account_id as "accountId" from accounts where name = ${name} order by account_id limit 1`;
+    select account_id as "accountId" from accounts where name = ${name} and kind = 'company' order by account_id limit 1`;
   return row?.accountId;
 }
 

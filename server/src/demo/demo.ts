@@ -1,41 +1,22 @@
 // Creates the demo company in a real account: its data is pushed like that of any other company, and half a year is simulated.
-import { dayIn, type Week } from '@soundings/contract/weeks.ts';
-import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
-import { updateStartDismissed } from '../accounts/accounts.sql.ts';
+import { dayIn } from '@soundings/contract/weeks.ts';
+import { accountById, createAccount } from '../accounts/accounts.ts';
 import { resetPassword } from '../auth/sign-in.ts';
 import { createToken } from '../accounts/tokens.ts';
-import { newId } from '../base/ids.ts';
 import { Fault } from '../base/errors.ts';
 import { newPassword } from '../base/crypto/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
-import { defineAttribute } from '../people/attributes.changes.ts';
-import { createUser } from '../people/users.ts';
-import { allowNotApplicable, defineLibrary } from '../questions/questions.ts';
-import { selectKpis, selectQuestions } from '../questions/questions.sql.ts';
-import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
 import { askNow } from '../rounds/ask-now.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { selectRounds } from '../rounds/rounds.sql.ts';
-import { createSchedule } from '../rounds/schedules.ts';
 import { selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
-import { pushOrganization } from '../sync/sync.ts';
-import {
-  type DemoCompany,
-  demoAttribute,
-  makeDemoCompany,
-  notForEveryone,
-  otherSchedules,
-} from './company.ts';
+import type { ServeAnswering } from '../simulation/simulation.ts';
+import { makeDemoCompany } from './company.ts';
 import { selectAdministrator, selectPersonAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
+import { demoAdministrator, demoPlot, demoTimezone, equip, fillDemo } from './fill.ts';
 
 const name = 'Lavmark (demo)';
-const timezone = 'Europe/Stockholm';
-const administrator = 'demo@lavmark.example';
-/** The seed of the demo company's answers, and the share of people who answer. */
-export const demoPlot = { seed: 1, rate: 0.82 };
 
 export type Demo = {
   account: { id: AccountId; name: string; sftpUsername: string };
@@ -59,10 +40,10 @@ export async function makeDemo(
   serve: ServeAnswering,
   weeks = Infinity,
 ): Promise<Demo> {
-  const whole = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(timezone, now) });
+  const whole = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(demoTimezone, now) });
   const company = { ...whole, weeks: whole.weeks.slice(-weeks) };
   const id = (await selectDemoAccount(pool, name)) ?? (await createDemoAccount(pool));
-  await fill(pool, keys, id, company, { now, serve });
+  await fillDemo(pool, keys, id, company, { now, serve });
   // Opens the rounds that are due, as the service does every minute. From the Monday of a week on, there is then a link to try.
   await openDueRounds(pool, keys, now, { accountId: id });
   const scopes = ['data', 'organization', 'files'];
@@ -78,9 +59,9 @@ export async function makeDemo(
 }
 
 async function newAdministratorPassword(pool: Pool, id: AccountId): Promise<Demo['administrator']> {
-  const wanted = { email: administrator, password: newPassword() };
+  const wanted = { email: demoAdministrator, password: newPassword() };
   return inTransaction(pool, async (tx) => {
-    const exists = (await selectAdministrator(tx, id, administrator)) !== undefined;
+    const exists = (await selectAdministrator(tx, id, demoAdministrator)) !== undefined;
     if (exists) await resetPassword(tx, id, wanted, true);
     return exists ? wanted : undefined;
   });
@@ -88,65 +69,9 @@ async function newAdministratorPassword(pool: Pool, id: AccountId): Promise<Demo
 
 async function createDemoAccount(pool: Pool): Promise<AccountId> {
   return inTransaction(pool, async (tx) => {
-    const { id, language } = await createAccount(tx, { name, timezone });
-    const { values: allowedValues } = demoAttribute;
-    await defineAttribute(tx, id, { name: demoAttribute.name, allowedValues });
-    await createUser(tx, id, {
-      firstName: 'Demo',
-      lastName: 'Administrator',
-      email: administrator,
-      role: 'Administrator',
-    });
-    await defineLibrary(tx, id, language);
-    await allowNotApplicable(tx, id, notForEveryone, true);
-    await updateStartDismissed(tx, id, true);
+    const { id } = await createAccount(tx, { name, timezone: demoTimezone });
+    await equip(tx, id);
     return id;
-  });
-}
-
-/** Simulates the missing weeks: all weeks or, after an interruption, the weeks after the last simulated one. */
-async function fill(
-  pool: Pool,
-  keys: AnswerKeys,
-  id: AccountId,
-  company: DemoCompany,
-  { now, serve }: { now: number; serve: ServeAnswering },
-): Promise<void> {
-  const asked = new Set((await selectRounds(pool, id)).map(({ week }) => week));
-  if (asked.size >= company.weeks.length) return;
-  const missing = company.weeks.slice(company.weeks.findLastIndex((week) => asked.has(week)) + 1);
-  const [first] = missing;
-  if (first === undefined) return;
-  await push(pool, id, company, first);
-  await createSchedules(pool, id, first);
-  const { character } = company;
-  const before = (week: Week) => push(pool, id, company, week);
-  await simulate(pool, keys, id, { ...demoPlot, weeks: missing.length, now, serve, character, before });
-  await push(pool, id, company, undefined);
-}
-
-/** Pushes the organization as it is in a week, or now. */
-async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week | undefined): Promise<void> {
-  const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
-  const bytes = Buffer.from(JSON.stringify(company.organizationIn(week)));
-  await pushOrganization(pool, id, run, { bytes, gzip: false }, { deleteGroupResults });
-}
-
-/** Creates a pulse of all KPIs, and schedules for questions that belong to no KPI. */
-async function createSchedules(pool: Pool, id: AccountId, first: Week): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await lockAccount(tx, id);
-    if ((await selectSchedules(tx, id)).length > 0) return;
-    const groupIds = [await selectTopGroup(tx, id)];
-    const kpiIds = (await selectKpis(tx, id)).map((kpi) => kpi.id);
-    const pulse = pulseOf({ groupIds, kpiIds, perWeek: 5 }, first);
-    await createSchedule(tx, id, pulse);
-    const idOf = new Map((await selectQuestions(tx, id)).map((question) => [question.key, question.id]));
-    for (const { questions, ...schedule } of otherSchedules(first)) {
-      const questionIds = questions.map((key) => idOf.get(key) as number);
-      const fixed = { kpiIds: [], perWeek: null, everyWeeks: null, questionIds };
-      await createSchedule(tx, id, { ...pulse, ...fixed, ...schedule });
-    }
   });
 }
 

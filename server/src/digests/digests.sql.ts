@@ -36,7 +36,7 @@ export async function selectRecipients(
            a.digest_hour                    as "hour"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    where  u.account_id = ${accountId} and a.digest
+    where  u.account_id = ${accountId} and a.digest and a.kind = 'company'
       and  u.role in ('Administrator', 'Manager') and not u.role_pending
     order  by u.user_id`;
 }

@@ -179,7 +179,7 @@ describe('a digest', () => {
     };
     expect(await sentAt(eight(0) - 2 * hour - minute)).toEqual([]);
     expect(await sentAt(eight(0) - 2 * hour)).toEqual([
-      'anna@example.org Resultat: Group north, Vecka 37, 2026',
+      'anna@example.org Vecka 37, 2026: resultat för Group north',
     ]);
     expect(smtp.mails[0]!.text).toMatch(/Fråga [a-f]: Poäng \d+/);
     expect(await sentAt(eight(0))).toEqual(['fi@example.org Results: Group north, Week 37, 2026']);

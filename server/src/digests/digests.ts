@@ -3,7 +3,7 @@
 // and what it contains is read when it is sent, as the console would show it to the person at that moment.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
-import { domainOf } from '../base/smtp.ts';
+import { domainOf } from '../base/messages/smtp.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { deliver, openOutbox, type Outcome, type Queue } from '../sending/outbox.ts';

@@ -36,6 +36,7 @@ const whoIs = ({ accountId, userId, role, accountTimezone, version }: Recipient)
   timezone: accountTimezone,
   version,
   isProved: false,
+  providerId: null,
   address: '',
 });
 

@@ -11,10 +11,18 @@ import { type SentByFile, staleRun, synchronizeFile } from '../sync/sync.ts';
 import { addMails, type StoredFileReport, updateReport, updateToRepeat } from './process.sql.ts';
 import { reportMessageOf } from './report-texts.ts';
 import { addProcessing } from './store.sql.ts';
-import { fileNotFound } from './store.ts';
 
 /** The console user who approves or rejects a run. */
 export type Decider = Extract<Actor, { origin: 'console' }>;
+
+/**
+ * What approving needs from layers above. `refuseOutdated` throws a Fault (conflict) if the directory has taken back some of the removals
+ * of its pending run.
+ */
+export type ApprovalHooks = {
+  deleteGroupResults: DeleteGroupResults;
+  refuseOutdated: (tx: Transaction, accountId: AccountId, runId: string) => Promise<void>;
+};
 
 /** Who approves, and how many people and groups the console showed as removed. */
 export type Approval = { by: Decider; peopleRemoved: number; groupsRemoved: number };
@@ -22,15 +30,15 @@ export type Approval = { by: Decider; peopleRemoved: number; groupsRemoved: numb
 /**
  * Applies a pending run, with exactly the changes that were shown. `approval` is given by the console. Throws a Fault: not_found;
  * conflict if the run is not pending or its changes have changed since; invalid if the number of removed people or groups
- * differs from `approval`. The run then stays pending.
+ * differs from `approval`. The run then stays pending. Returns the report of its file; undefined if it has none.
  */
 export async function approveRun(
   pool: Pool,
   accountId: AccountId,
   runId: string,
-  deleteGroupResults: DeleteGroupResults,
+  { deleteGroupResults, refuseOutdated }: ApprovalHooks,
   approval?: Approval,
-): Promise<StoredFileReport> {
+): Promise<StoredFileReport | undefined> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     const { organization, planDigest, removed } = await takePendingRun(tx, accountId, runId);
@@ -38,9 +46,10 @@ export async function approveRun(
       refuseOtherNumber('people', approval.peopleRemoved, removed.people);
       refuseOtherNumber('groups', approval.groupsRemoved, removed.groups);
     }
+    await refuseOutdated(tx, accountId, runId);
     const findings = newFindings();
-    const { settings, data, partial = [] } = organization;
-    const sent = { settings, data: data as SentByFile['data'], partial };
+    const { data, partial = [], ...more } = organization;
+    const sent = { ...more, data: data as SentByFile['data'], partial };
     const wanted = { runId, deleteGroupResults, beyondLimits: 'apply' as const, shown: planDigest };
     const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
     if (refusal) throw staleRun(refusal.message, refusal.details);
@@ -51,7 +60,7 @@ export async function approveRun(
       const after = { ...before, outcome, details: [], warnings: findings.warnings() };
       return { ...after, message: reportMessageOf(after, accountId) };
     });
-    if (!report) throw fileNotFound();
+    if (!report) return undefined; // a run of the directory
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
     return report.report;
   });

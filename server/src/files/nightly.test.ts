@@ -17,6 +17,7 @@ import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { approveRun } from './approval.ts';
+import { refuseOutdated } from '../scim/applying/removals.ts';
 
 const exec = promisify(execFile);
 const script = fileURLToPath(new URL('../../../docs/examples/nightly-upload.sh', import.meta.url));
@@ -107,7 +108,7 @@ test.skipIf(missing.length > 0)(
     expect(mail).toMatchObject({ to: ['hr@example.com'] });
     expect(mail?.text).toContain('300');
 
-    await approveRun(world.pool, account.id, third.runId as string, deleteGroupResults);
+    await approveRun(world.pool, account.id, third.runId as string, { deleteGroupResults, refuseOutdated });
     expect(await world.pool`select from users where account_id = ${account.id} and managed`).toHaveLength(
       100,
     );

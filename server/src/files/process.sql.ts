@@ -8,7 +8,9 @@ export type StoredFileReport = Omit<FileReport, 'changes'>;
 export type WaitingFile = {
   id: number;
   name: string;
-  via: 'https' | 'sftp' | 'console';
+  via: 'https' | 'sftp' | 'console' | 'pull';
+  /** Whether it must change nothing, whatever the settings of the account say. */
+  isDryRun: boolean;
   tokenId: number | null;
   userId: number | null;
   address: string | null;
@@ -54,6 +56,7 @@ export async function selectNextFile(db: Db, accountId: AccountId): Promise<Wait
     select file_id    as "id",
            name       as "name",
            via        as "via",
+           is_dry_run as "isDryRun",
            token_id   as "tokenId",
            user_id    as "userId",
            address    as "address",

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
+import { createUser } from '../people/users.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
@@ -22,6 +23,7 @@ import {
   push,
   useDatabase,
 } from './process.fixture.ts';
+import { refuseOutdated } from '../scim/applying/removals.ts';
 
 useDatabase();
 
@@ -85,6 +87,24 @@ describe('files of groups and users', () => {
       where g.account_id = ${acme.id} and g.external_id = 'north'`;
     expect(north).toEqual({ parent: 'Everyone' });
   });
+});
+
+test('a file that only adds and updates gives no one the address of a person who is not in it', async () => {
+  const acme = await company({ filesPartial: true });
+  await send(acme, 'groups.csv', groupsFile);
+  await send(acme, 'users.csv', three);
+  await inTransaction(pool, (tx) =>
+    createUser(tx, acme.id, { firstName: 'Mia', lastName: 'Manual', email: 'mia@example.com' }),
+  );
+  const taken = async (email: string) =>
+    (await send(acme, 'more.csv', lines(header, `009;Dan;Duva;${email};south`))).details.map(
+      ({ type, message }) => [type, message],
+    );
+  expect(await taken('MIA@example.com')).toEqual([
+    ['duplicate email', 'A manually created user already has this email address.'],
+  ]);
+  expect(await taken('anna@example.com')).toEqual([['duplicate email', expect.any(String)]]);
+  expect((await peopleOf(acme)).map(({ id }) => id)).not.toContain('009');
 });
 
 describe('the Auditor role', () => {
@@ -208,14 +228,18 @@ describe('a file above a limit', () => {
 
   test('is applied exactly once after approval', async () => {
     const { acme, report } = await pendingFile();
-    expect(await approveRun(pool, acme.id, report.runId!, deleteGroupResults)).toMatchObject({
+    expect(
+      await approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated }),
+    ).toMatchObject({
       outcome: 'applied',
       details: [],
     });
     expect((await peopleOf(acme)).map(({ id, groups }) => [id, groups])).toEqual([['001', ['South']]]);
     expect((await listRuns(pool, acme.id, 1))[0]).toMatchObject({ id: report.runId, outcome: 'applied' });
     expect(await lastReport(acme)).toMatchObject({ outcome: 'applied' });
-    await expect(approveRun(pool, acme.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
+    await expect(
+      approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated }),
+    ).rejects.toMatchObject({
       kind: 'conflict',
       code: 'run not pending',
     });
@@ -224,8 +248,8 @@ describe('a file above a limit', () => {
   test('is applied once if two people approve it at the same time', async () => {
     const { acme, report } = await pendingFile();
     const results = await Promise.allSettled([
-      approveRun(pool, acme.id, report.runId!, deleteGroupResults),
-      approveRun(pool, acme.id, report.runId!, deleteGroupResults),
+      approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated }),
+      approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated }),
     ]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
@@ -236,7 +260,9 @@ describe('a file above a limit', () => {
     await pool`update users set first_name = 'Annie', fingerprint = null
                where account_id = ${acme.id} and external_id = '001'`;
     const before = await peopleOf(acme);
-    await expect(approveRun(pool, acme.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
+    await expect(
+      approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated }),
+    ).rejects.toMatchObject({
       kind: 'conflict',
       code: 'plan changed',
     });
@@ -249,7 +275,9 @@ describe('a file above a limit', () => {
   test('can be approved only in its own account', async () => {
     const { report } = await pendingFile();
     const other = await company();
-    await expect(approveRun(pool, other.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
+    await expect(
+      approveRun(pool, other.id, report.runId!, { deleteGroupResults, refuseOutdated }),
+    ).rejects.toMatchObject({
       kind: 'not_found',
     });
   });

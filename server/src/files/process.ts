@@ -34,7 +34,8 @@ export async function processFile(
   file: WaitingFile,
   { turn, deleteGroupResults, log }: Processing,
 ): Promise<void> {
-  const account = await accountById(pool, accountId);
+  const stored = await accountById(pool, accountId);
+  const account = { ...stored, applyFiles: stored.applyFiles && !file.isDryRun };
   const runId = await startRun(pool, account, file, turn);
   const { laidOut, findings } = await readFile(pool, account, file, { runId, log });
   await inTransaction(pool, async (tx) => {

@@ -10,13 +10,14 @@ import { createToken } from '../accounts/tokens.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { bareEnvironment } from '../testing/processes/environment.ts';
 import { until } from '../testing/until.ts';
 import { openUpload } from './store.ts';
 import { addLostProcessing } from './store.sql.ts';
 
 // QUEUE_UPLOADS=1000 takes about ten minutes and also prints statistics.
-const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 6);
+const uploads = caseCount('QUEUE_UPLOADS', 12);
 // A new seed for each run. QUEUE_SEED repeats a run.
 const seed = Number(process.env['QUEUE_SEED'] ?? Date.now() % 2 ** 31);
 

@@ -63,6 +63,9 @@ export async function processInTurn(
   try {
     await work(turnId);
   } catch (error) {
+    // A sandbox that was reset or deleted. Its files are deleted with it.
+    const { code } = asFault(error) as Partial<Fault>;
+    if (code === 'account not found' || code === 'account deleted') return;
     const cause = causeOf(error);
     log.error({ accountId, err: error, cause }, 'Processing a file failed. It will be retried');
     const pause = await recordFailure(pool, accountId, turnId, cause);

@@ -3,8 +3,7 @@ import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { Rejected } from '../sending/outcomes.ts';
+import { type Mailer, sendUnlessRejected } from '../mail/mail.ts';
 import { selectReport } from './process.sql.ts';
 import { mailOf } from './report-texts.ts';
 
@@ -27,14 +26,11 @@ export async function mailReport(
     if (error instanceof Fault && error.kind === 'not_found') return undefined;
     throw error;
   });
-  if (!account) return;
-  try {
-    // Retries of the same email share one id. A file that waits for approval and is approved later gets a second email.
-    const id = `file ${fileId} ${report.outcome} ${to}`;
-    await mailer.send({ id, to, ...mailOf(report, account) });
-    log.info({ accountId, fileId, runId: report.runId }, 'File report emailed');
-  } catch (error) {
-    if (!(error instanceof Rejected)) throw error;
-    log.warn({ accountId, fileId, cause: error.message }, 'The mail server rejected a file report');
-  }
+  if (account?.kind !== 'company') return;
+  // Retries of the same email share one id. A file that waits for approval and is approved later gets a second email.
+  const id = `file ${fileId} ${report.outcome} ${to}`;
+  const isSent = await sendUnlessRejected(mailer, { id, to, ...mailOf(report, account) }, (cause) =>
+    log.warn({ accountId, fileId, cause }, 'The mail server rejected a file report'),
+  );
+  if (isSent) log.info({ accountId, fileId, runId: report.runId }, 'File report emailed');
 }

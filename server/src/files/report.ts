@@ -1,6 +1,8 @@
 // The report of a file: what happened to it, and who gets an email about it.
+import type { EventData } from '@soundings/contract/webhooks/webhooks.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
 import type { Transaction } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import type { Findings } from '../sync/findings.ts';
 import type { Synchronized } from '../sync/sync.ts';
 import { addMails, type StoredFileReport, updateProcessed, type WaitingFile } from './process.sql.ts';
@@ -32,19 +34,22 @@ const informational = new Set(['default country', 'group by name', 'placeholder'
 /** Warnings about values that were ignored. Without an email, no one would notice that the file needs a correction. */
 const ignoring = new Set(['unknown value', 'ignored value', 'ambiguous name']);
 
-/** Stores the report of a file, and adds jobs for its emails. Files with errors or awaiting approval always get emails. */
+/** Stores the report of a file, records it for webhooks, and adds jobs for its emails. Files with errors or awaiting approval always get emails. */
 export async function storeReport(
   tx: Transaction,
   account: Account,
-  { id }: WaitingFile,
+  { id, isDryRun }: WaitingFile,
   report: StoredFileReport,
 ): Promise<void> {
   await updateProcessed(tx, account.id, id, report);
-  const { outcome, warnings, summary } = report;
+  const { outcome, runId, warnings, summary } = report;
+  const event = { fileId: id, runId, outcome } as EventData<'file.processed'>; // it has a run and has ended
+  await recordEvent(tx, account.id, 'file.processed', id, event);
   // People who were removed may be listed in a sheet that was ignored.
   const isDoubtful = warnings.some(
     ({ type }) => ignoring.has(type) || (!informational.has(type) && (summary?.users.deleted ?? 0) > 0),
   );
   const isMailed = account.notifySuccess || isDoubtful || ['refused', 'pending', 'failed'].includes(outcome);
-  if (isMailed) await addMails(tx, account.id, id, account.notify);
+  // Who asked for a dry run is watching it.
+  if (isMailed && !isDryRun) await addMails(tx, account.id, id, account.notify);
 }

@@ -1,15 +1,13 @@
 // The organization request of a file: its users and groups, completed with the current values of the account.
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Transaction } from '../db/db.ts';
 import { finderOf, withGroupIds } from '../layout/group-names.ts';
 import type { LaidOutFile } from '../layout/layout.ts';
 import type { Findings } from '../sync/findings.ts';
 import type { SentByFile } from '../sync/sync.ts';
 import { selectGroupsForFile, selectKnownPeople, selectOwnedGroups } from './process.sql.ts';
-
-type JsonObject = { [key: string]: JsonValue };
 
 /** Returns the settings of a file's request. */
 export const settingsOf = (account: Account): Settings => ({

@@ -2,19 +2,26 @@
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
-export type Via = 'https' | 'sftp' | 'console';
+export type Via = 'https' | 'sftp' | 'console' | 'pull';
 
 /** Starts an upload. Returns undefined if the account has reached its limit of files or bytes. */
 export async function insertUpload(
   db: Db,
   accountId: AccountId,
-  upload: { name: string; via: Via; tokenId: number | null; userId?: number; address: string },
+  upload: {
+    name: string;
+    via: Via;
+    tokenId: number | null;
+    userId?: number | null;
+    address: string;
+    isDryRun?: boolean;
+  },
   most: { files: number; bytes: number },
 ): Promise<number | undefined> {
   const [row] = await db<{ id: number }[]>`
-    insert into files (account_id, name, size, via, token_id, user_id, address)
+    insert into files (account_id, name, size, via, token_id, user_id, address, is_dry_run)
     select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}::integer, ${upload.userId ?? null}::integer,
-           ${upload.address}
+           ${upload.address}, ${upload.isDryRun ?? false}
     from   (select count(*) as files, coalesce(sum(size), 0) as bytes
             from   files where account_id = ${accountId} and not is_refused) stored
     where  stored.files < ${most.files} and stored.bytes < ${most.bytes}
@@ -33,7 +40,7 @@ export async function insertRefused(
     name: string;
     via: Via;
     tokenId: number | null;
-    userId?: number;
+    userId?: number | null;
     address: string;
     report: Omit<FileReport, 'changes'>;
   },
@@ -282,12 +289,13 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
             or processed_at < now() - make_interval(days => ${days}))`;
 }
 
-/** Returns how many files of all accounts are waiting, and for how long the oldest has waited. */
+/** Returns how many files of all accounts, apart from sandboxes, are waiting, and for how long the oldest has waited. */
 export async function countWaiting(db: Db): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`
     select count(account_id)::integer                                                        as "count",
            coalesce(extract(epoch from clock_timestamp() - min(arrived_at)), 0)::float8      as "oldestSeconds"
     from   files
-    where  arrival is not null and processed_at is null`;
+    where  arrival is not null and processed_at is null
+      and  account_id in (select account_id from accounts where kind = 'company')`;
   return row!;
 }

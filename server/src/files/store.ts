@@ -60,9 +60,14 @@ export type Upload = {
 };
 
 type Sender = { accountId: AccountId; tokenId: number | null };
-/** The sender, which is a token or a console user, and its IP address. */
+/**
+ * The sender, which is a token or a console user, and its IP address. For a list that the service has fetched: its host, who asked for it,
+ * and whether the file must change nothing.
+ */
 export type Receiving = { accountId: AccountId; address: string } & (
-  { via: Exclude<Via, 'console'>; tokenId: number } | { via: 'console'; tokenId: null; userId: number }
+  | { via: Exclude<Via, 'console' | 'pull'>; tokenId: number }
+  | { via: 'console'; tokenId: null; userId: number }
+  | { via: 'pull'; tokenId: null; userId: number | null; isDryRun: boolean }
 );
 
 /**

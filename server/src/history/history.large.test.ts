@@ -151,7 +151,7 @@ describe('any history', () => {
         expect(await dataOf()).toEqual(before);
         figures += before.join().match(/"value":[\d.]/g)?.length ?? 0;
       }),
-      cases(8),
+      cases(32),
     );
     expect(figures).toBeGreaterThan(100); // so not only withheld figures are compared
   });

@@ -5,7 +5,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { isChoice, isQuestionType, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { lengthFault, missing } from '../base/field-faults.ts';
-import type { JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import { kpiFaults, questionFaults, unwantedOptions } from '../questions/question-faults.ts';
 import type { AnswerOption, NewQuestion } from '../questions/questions.sql.ts';
@@ -44,8 +44,6 @@ export type AnswerLine = {
   notApplicable: boolean;
 };
 export type HistoryLine = QuestionLine | KpiLine | RoundLine | AnswerLine;
-
-type JsonObject = { [key: string]: JsonValue };
 
 /** A fault of a line. The message says what is expected. */
 export class LineFault extends Error {}
@@ -183,7 +181,7 @@ function weekIn(value: JsonObject): Week {
 
 function groupOf(value: JsonValue | undefined, field: string): GroupName {
   if (typeof value === 'string') return value;
-  const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['id'] : undefined;
+  const id = isJsonObject(value) ? value['id'] : undefined;
   if (Number.isInteger(id) && Object.keys(value as JsonObject).length === 1) return { id: id as number };
   throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for a group without one.`);
 }
@@ -197,7 +195,7 @@ function refuse(details: Detail[]): void {
 }
 
 function objectOf(value: JsonValue | undefined, what: string): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new LineFault(`${what} must be an object.`);
 }
 

@@ -86,8 +86,7 @@ function readWhole(
   }: { announced: number; limit: number; body: Body; take: (bytes: number) => void },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The operating system allocates the memory of a large buffer only as it is filled.
-    let bytes = Buffer.allocUnsafeSlow(Number.isNaN(announced) ? Math.min(limit, 4096) : announced);
+    let bytes = bufferFor(Number.isNaN(announced) ? Math.min(limit, 4096) : announced);
     let size = 0;
     function end(settle: () => void): void {
       request.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
@@ -121,6 +120,13 @@ function readWhole(
     request.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
   });
 }
+
+/** Bodies up to this size share memory with other buffers, because allocating it would take longer than reading them. */
+const smallBody = 1024;
+
+/** The operating system allocates the memory of a large buffer only as it is filled. */
+const bufferFor = (size: number): Buffer =>
+  size <= smallBody ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size);
 
 /**
  * Accounts for the memory of bodies. When it is full, the source that uses the most loses its largest incomplete body, so that no

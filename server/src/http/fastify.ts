@@ -38,6 +38,8 @@ declare module 'fastify' {
     caller: Caller | undefined;
     /** The account of the request's token or session. Set before the body is read. */
     accountId: number | undefined;
+    /** The trace of the request, if it is traced. */
+    traceId: string | undefined;
     /** The client address. Use it instead of `ip`, which is undefined if the client has disconnected. */
     address: string;
   }
@@ -92,6 +94,8 @@ export function newFastify(options: ListenOptions, bodies: Bodies): FastifyInsta
       : { http: listening }),
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
+    // A log for each request would take time, and isn't needed: we name the request where we log.
+    childLoggerFactory: (one) => one,
     // Path parameters can be as long as the URL. The handler reports that the value doesn't exist.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: () => newId(),
@@ -108,12 +112,16 @@ export function newFastify(options: ListenOptions, bodies: Bodies): FastifyInsta
   app.decorateRequest('caller', undefined);
   app.decorateRequest('accountId', undefined);
   app.decorateRequest('address', '');
+  app.decorateRequest('traceId', undefined);
   // Handlers receive bodies as raw bytes, because their parser is stricter than JSON.parse.
   app.removeAllContentTypeParsers();
   app.decorate('readBody', (request: FastifyRequest) =>
     bodies.read(request.raw, request.routeOptions.bodyLimit, sourceOf(request)),
   );
-  app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+  const jsonTypes = ['application/json', 'application/scim+json'];
+  app.addContentTypeParser(jsonTypes, async (request: FastifyRequest) => {
+    const isScim = request.routeOptions.config.face === 'scim';
+    if (!isScim && /^application\/scim/i.test(request.headers['content-type'] ?? '')) throw unsupported;
     const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported;
     return app.readBody(request);
@@ -151,6 +159,7 @@ export function logResponse(log: Log, request: FastifyRequest, reply: FastifyRep
       ms: Math.round(reply.elapsedTime * 10) / 10,
       accountId: request.caller?.accountId,
       tokenId: request.caller?.tokenId,
+      traceId: request.traceId,
     },
     'request completed',
   );

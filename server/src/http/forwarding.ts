@@ -71,9 +71,8 @@ function clientAddress(
   isTrusted: (address: string) => boolean,
 ): string {
   let address = plainAddress(peer);
-  for (const part of String(forwardedFor ?? '')
-    .split(',')
-    .toReversed()) {
+  if (forwardedFor === undefined) return address;
+  for (const part of String(forwardedFor).split(',').toReversed()) {
     if (!isTrusted(address)) break;
     const before = addressIn(part.trim());
     if (before === undefined) break;

@@ -1,4 +1,4 @@
-// Every operation with every kind of token, in two accounts: the status, and that no response to one account ever contains
+// Every operation but those of SCIM (scim/isolation.attack.test.ts) with every kind of token, in two accounts: the status, and that no response to one account ever contains
 // anything of the other.
 import { auditOperations } from '@soundings/contract/audit/audit.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
@@ -86,6 +86,7 @@ beforeAll(async () => {
       organization: await account.tokenOf('organization'),
       files: await account.tokenOf('files'),
       audit: await account.tokenOf('audit'),
+      scim: await account.tokenOf('scim'),
       all: account.token,
       none: undefined,
       unknown: newToken(),
@@ -136,6 +137,7 @@ const statusOfInvalid: Record<InterfaceName, number> = {
   organization: 400,
   upload: 400,
   audit: 401,
+  scim: 401,
 };
 
 function expectedStatus(operation: Operation, kind: Kind): number {

@@ -11,9 +11,10 @@ async function world(settings: Partial<typeof testConfig> = {}) {
 }
 const none: MeasuredFacts = {
   waiting: {},
+  deadJobs: 0,
   overdueWeeks: 0,
   disk: undefined,
-  database: 0,
+  database: { bytes: 0 },
   lastBackup: null,
   missingKeys: {},
 };
@@ -49,8 +50,12 @@ test('the age of the oldest waiting item and the dead jobs are current', async (
   const app = Fastify();
   onTestFinished(() => app.close());
   let count = 2;
-  const facts = async () => ({ ...none, waiting: { files: { count, oldestSeconds: 30 * count } } });
-  serveMetrics(app, { token: undefined, isProxied: () => false, facts, deadJobs: async () => count });
+  const facts = async () => ({
+    ...none,
+    waiting: { files: { count, oldestSeconds: 30 * count } },
+    deadJobs: count,
+  });
+  serveMetrics(app, { token: undefined, isProxied: () => false, facts });
   for (const now of [2, 1]) {
     count = now;
     const { body } = await app.inject('/metrics');
@@ -82,12 +87,7 @@ test('requests to answering pages, reminder links and the ways in by card are no
 test('failed requests to answering pages are counted', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  serveMetrics(app, {
-    token: undefined,
-    isProxied: () => false,
-    facts: async () => none,
-    deadJobs: async () => 0,
-  });
+  serveMetrics(app, { token: undefined, isProxied: () => false, facts: async () => none });
   app.post('/a/:link/answers', async (_, reply) => reply.code(503).send());
   app.get('/a/:link', async () => 'page');
   app.get('/audit', async () => 'other');

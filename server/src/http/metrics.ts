@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
-import { isLoopback } from '../base/smtp.ts';
+import { isLoopback } from '../base/messages/smtp.ts';
 import { version } from '../base/version.ts';
 
 /** How many items are waiting, and how long the oldest has waited; both 0 if there are none. */
@@ -14,20 +14,25 @@ type Waiting = { count: number; oldestSeconds: number };
 /** Facts about the installation, for all accounts together. Sizes in bytes. What is undefined or null has no metric. */
 export type MeasuredFacts = {
   waiting: Record<string, Waiting>;
+  deadJobs: number;
   overdueWeeks: number;
   disk: { free: number; total: number } | undefined;
-  database: number;
+  database: { bytes: number };
   lastBackup: Date | null;
   missingKeys: Record<string, boolean>;
+  /** The replica to read from; undefined: there is none. */
+  replica?: Replica | undefined;
 };
+
+/** `behind`: in bytes. `served`: how often it was read. `left`: how often the primary server was read instead. */
+type Replica = { state: string; behind: number | undefined; served: number; left: number };
 
 /** The buckets of the histogram, in seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Serves GET /metrics. `facts` are read once for each response. `deadJobs` returns how many jobs have failed permanently.
- * `isProxied` returns whether requests come through a proxy. If they do, the token is always required, because the proxy may run
- * on this machine.
+ * Serves GET /metrics. `facts` are read once for each response. `isProxied` returns whether requests come through a proxy. If they
+ * do, the token is always required, because the proxy may run on this machine.
  */
 export function serveMetrics(
   app: FastifyInstance,
@@ -35,12 +40,10 @@ export function serveMetrics(
     token,
     isProxied,
     facts,
-    deadJobs,
   }: {
     token: string | undefined;
     isProxied: () => boolean;
     facts: () => Promise<MeasuredFacts>;
-    deadJobs: () => Promise<number>;
   },
 ): void {
   const registry = new Registry();
@@ -63,13 +66,13 @@ export function serveMetrics(
     if (!isHere && !isToken(request.headers.authorization, token)) {
       throw new Fault('not_found', 'not found', 'This address does not exist. Check the URL.');
     }
-    measure(await facts(), await deadJobs());
+    measure(await facts());
     return reply.header('content-type', registry.contentType).send(await registry.metrics());
   });
 }
 
 /** Creates the gauges of the installation. Returns a function that sets them. */
-function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) => void {
+function gaugesIn(registry: Registry): (facts: MeasuredFacts) => void {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `soundings_${name}`, help, labelNames, registers: [registry] });
   const info = gauge('build_info', 'The version of Soundings. Always 1.', ['version']);
@@ -90,20 +93,43 @@ function gaugesIn(registry: Registry): (facts: MeasuredFacts, deadJobs: number) 
   const total = gauge('disk_size_bytes', 'The size of the file system of DATA_DIR.');
   const database = gauge('database_size_bytes', 'The size of the database.');
   const backup = gauge('last_backup_timestamp_seconds', 'When Soundings created the last backup. 0: never.');
+  const measureReplica = replicaGaugesIn(gauge);
   const keys = gauge('key_missing', 'Whether a key is missing on this server: 1 or 0.', ['key']);
-  return (facts, deadJobs) => {
+  return (facts) => {
     info.set({ version }, 1);
     for (const [what, { count, oldestSeconds }] of Object.entries(facts.waiting)) {
       waiting.set({ what }, count);
       oldest.set({ what }, oldestSeconds);
     }
-    dead.set(deadJobs);
+    dead.set(facts.deadJobs);
     weeks.set(facts.overdueWeeks);
     if (facts.disk) free.set(facts.disk.free);
     if (facts.disk) total.set(facts.disk.total);
-    database.set(facts.database);
+    database.set(facts.database.bytes);
+    if (facts.replica) measureReplica(facts.replica);
     backup.set((facts.lastBackup?.getTime() ?? 0) / 1000);
     for (const [key, isMissing] of Object.entries(facts.missingKeys)) keys.set({ key }, isMissing ? 1 : 0);
+  };
+}
+
+/** Creates the gauges of the replica, of which there are none without one. */
+function replicaGaugesIn(gauge: (name: string, help: string, labels?: string[]) => Gauge) {
+  let gauges: Record<'up' | 'behind' | 'reads', Gauge> | undefined;
+  return ({ state, behind, served, left }: Replica) => {
+    gauges ??= {
+      up: gauge('replica_up', 'Whether the replica at DATABASE_URL_READ can be used: 1 or 0.'),
+      behind: gauge('replica_behind_bytes', 'How much of the primary’s log the replica has not replayed.'),
+      reads: gauge(
+        'replica_reads',
+        'Reads since the start that the replica has served (replica), or the primary instead of it (primary).',
+        ['from'],
+      ),
+    };
+    gauges.up.set(state === 'ok' ? 1 : 0);
+    if (behind === undefined) gauges.behind.reset();
+    else gauges.behind.set(behind);
+    gauges.reads.set({ from: 'replica' }, served);
+    gauges.reads.set({ from: 'primary' }, left);
   };
 }
 

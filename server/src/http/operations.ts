@@ -42,8 +42,8 @@ export type OperationDependencies = {
   now: () => number;
 };
 
-/** The maximum body size in bytes, and the content encodings that the handler can decompress. */
-export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
+/** The maximum body size in bytes, the content encodings that the handler can decompress, and further paths of the operation. */
+export type ServeOptions = { bodyLimit?: number; encodings?: string[]; aliases?: readonly string[] };
 
 /** Registers an operation. */
 export function serveOperation(
@@ -59,30 +59,30 @@ export function serveOperation(
   }: OperationDependencies & { readers: Readers },
   operation: Operation,
   handler: (context: RequestContext) => Promise<unknown>,
-  { bodyLimit, encodings = [] }: ServeOptions,
+  { bodyLimit, encodings = [], aliases = [] }: ServeOptions,
 ): void {
   const readQuery = queryReader(operation.query);
   const readParams = operation.params && queryReader(operation.params);
   const isData = operation.interface === 'data';
-  app.route({
+  const route = (url: string) => ({
     // HEAD is registered explicitly: Fastify's automatic HEAD would read a stream to its end and give a 304 a length.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
-    url: addressOf(operation),
+    url,
     config: { face: operation.interface, isForm: operation.bodyType !== undefined },
     ...(bodyLimit !== undefined && { bodyLimit }),
     // Before the body is read, so that callers without a token can't make us read 64 MB.
-    onRequest: async (request) => {
+    onRequest: async (request: FastifyRequest) => {
       request.caller = await authenticate(request.headers.authorization, operation.scope, request.address);
       request.accountId = request.caller.accountId;
       await count(request.caller);
       readParams?.(request.params as Record<string, unknown>);
-      readQuery(request.query as Record<string, unknown>);
+      if (!operation.readsQuery) readQuery(request.query as Record<string, unknown>);
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
       const type = request.headers['content-type'];
       if (operation.bodyType && !isOfType(type ?? '', operation.bodyType)) throw unsupported;
     },
-    handler: async (request, reply) => {
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const handle = () =>
         handler({
           caller: request.caller as Caller,
@@ -108,6 +108,7 @@ export function serveOperation(
         : sendValue(request, reply, keep, fresh);
     },
   });
+  for (const url of [addressOf(operation), ...aliases]) app.route(route(url));
 }
 
 /** For the interfaces whose responses are not cached. */

@@ -1,11 +1,15 @@
-// Serves the API documentation: the OpenAPI documents, and a page at /docs with the same content. The page is rendered once
-// from the OpenAPI documents, needs no script and loads nothing from other servers.
-import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts';
+// Serves the API documentation: the OpenAPI documents, the API reference at /docs, and a page with the same content that needs no script. That
+// page is rendered once from the OpenAPI documents.
 import type { InterfaceName } from '@soundings/contract/operation.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { assetAt } from '../base/places.ts';
 import { escaped } from '../base/html.ts';
+import { combinedDocument, publishedDocuments } from './reference/combined.ts';
+import { errorsPage } from './reference/errors-page.ts';
+import { readExamples } from './reference/examples.ts';
+import { serveReference } from './reference/reference-page.ts';
+import { acceptedEncoding, compress, type Encoding } from './responses/encoding.ts';
 
 type Schema = {
   $ref?: string;
@@ -28,7 +32,7 @@ type OperationDocument = {
   description: string;
   parameters: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: { content: Content };
-  responses: Record<string, { description: string; content: Content }>;
+  responses: Record<string, { description: string; content?: Content }>;
 };
 type Document = {
   info: { title: string; version: string; description: string };
@@ -36,30 +40,52 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
+/** Serves the OpenAPI documents with their examples, the API reference at /docs, and pages that need no script. */
 export function serveDocuments(app: FastifyInstance, publicUrl: string): void {
-  const documents = interfaceNames.map((name) => ({ name, document: openApiDocument(name, publicUrl) }));
-  for (const { name, document } of documents) {
-    const text = JSON.stringify(document, null, 2);
-    app.get(`/v1/openapi/${name}.json`, async (_request, reply) =>
-      reply.header('content-type', 'application/json; charset=utf-8').send(text),
-    );
+  const examples = readExamples();
+  const documents = publishedDocuments(examples, publicUrl);
+  const combined = { name: 'all', document: combinedDocument(documents, publicUrl) };
+  for (const { name, document } of [...documents, combined]) {
+    const sendDocument = openDocument(JSON.stringify(document));
+    app.get(`/v1/openapi/${name}.json`, sendDocument);
   }
-  const page = documentsPage(documents as unknown as Parameters<typeof documentsPage>[0], publicUrl);
-  const style = readFileSync(assetAt('http/pages.css'), 'utf8');
-  app.get('/docs', async (_request, reply) =>
-    reply
-      .headers({
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy':
-          "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        'referrer-policy': 'no-referrer',
-      })
-      .send(page),
+  const plain = documentsPage(
+    documents.filter(({ name }) => name !== 'webhooks') as unknown as Parameters<typeof documentsPage>[0],
+    publicUrl,
   );
+  app.get('/docs/plain', sendPlain(plain));
+  app.get('/docs/errors', sendPlain(errorsPage(examples)));
+  if (!serveReference(app)) app.get('/docs', sendPlain(plain));
+  const style = readFileSync(assetAt('http/pages.css'), 'utf8');
   app.get('/docs/style.css', async (_request, reply) =>
     reply.header('content-type', 'text/css; charset=utf-8').send(style),
   );
 }
+
+/** Returns a function that sends a document, which it compresses once for each encoding. */
+function openDocument(text: string): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const compressed = new Map<Encoding, Promise<Buffer>>();
+  return async (request, reply) => {
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    const bytes = compressed.get(encoding) ?? compress(encoding, Buffer.from(text));
+    compressed.set(encoding, bytes);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply
+      .headers({ 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' })
+      .send(await bytes);
+  };
+}
+
+/** Returns a function that sends a page that needs no script and loads nothing from other servers. */
+const sendPlain = (page: string) => async (_request: FastifyRequest, reply: FastifyReply) =>
+  reply
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+    })
+    .send(page);
 
 function documentsPage(documents: { name: InterfaceName; document: Document }[], publicUrl: string): string {
   const links = documents
@@ -80,6 +106,9 @@ function documentsPage(documents: { name: InterfaceName; document: Document }[],
 <p class="lead">Send an API token with every request, in the <code>Authorization</code> header, alone or after
 <code>Bearer</code>. Every error response has the body <code>{ id, message, details }</code>. The ID is also in the
 <code>x-request-id</code> header.</p>
+<p><a href="/docs">The API reference</a> has examples, code samples and a way to try requests. <a href="/docs/errors">Errors</a> has an
+example of each type.</p>
+<p>Soundings can also notify your systems of events: <a href="/v1/openapi/webhooks.json">OpenAPI document of webhooks</a>.</p>
 ${documents.map(({ name, document }) => interfaceSection(name, document, publicUrl)).join('\n')}
 </main>
 </body>
@@ -116,10 +145,11 @@ function operationArticle(
 ): string {
   const verb = method.toUpperCase();
   const sent = operation.requestBody?.content;
+  const jsonType = Object.keys(sent ?? {}).find((type) => type.endsWith('json'));
   const data = !sent
     ? ''
-    : sent['application/json']
-      ? " \\\n  -H 'Content-Type: application/json' --data-binary @request.json"
+    : jsonType
+      ? ` \\\n  -H 'Content-Type: ${jsonType}' --data-binary @request.json`
       : ' \\\n  -F file=@users.csv';
   const parameters = operation.parameters.map(
     ({ name, required, schema }) =>
@@ -134,15 +164,19 @@ function operationArticle(
   return `<article>
 <h3 class="operation"><span class="verb">${verb}</span> <code>${escaped(path)}</code></h3>
 <p><b>${escaped(operation.summary)}.</b> ${prose(operation.description)}</p>
-<pre>curl ${escaped(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
+<pre>curl ${requestOption(verb)}${escaped(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
 ${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
 ${sent ? `<p>Request body: ${bodyOf(sent)}</p>` : ''}
 ${table(['Status', 'Body', 'When'], responses)}
 </article>`;
 }
 
+/** Returns the option of curl for methods that it does not choose by itself. */
+const requestOption = (verb: string) => (['GET', 'POST'].includes(verb) ? '' : `-X ${verb} `);
+
 /** Describes a body: JSON by its schema, other types by their content type and, if it has fields, the schema. */
-function bodyOf(content: Content): string {
+function bodyOf(content: Content | undefined): string {
+  if (!content) return ''; // a response without a body
   const kinds = Object.entries(content).map(([type, { schema }]) => {
     const name = type === 'application/json' ? '' : `<code>${escaped(type)}</code>`;
     return name === '' || schema.$ref ? `${name} ${typeOf(schema)}`.trim() : name;

@@ -3,7 +3,9 @@ import { getGroups } from '@soundings/contract/data.ts';
 import { interfaceNames } from '@soundings/contract/openapi.ts';
 import type { InterfaceName, Operation } from '@soundings/contract/operation.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
+import { pushOperations } from '@soundings/contract/people/push-parts.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
+import { scimOperations } from '@soundings/contract/scim/scim.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
 import { auditOperations } from '@soundings/contract/audit/audit.ts';
 import type { TSchema } from 'typebox';
@@ -21,7 +23,8 @@ describe('GET /v1/openapi/….json', () => {
     summary: string;
     parameters: { name: string; in: string; required: boolean; schema: Schema }[];
     requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-    responses: Record<string, { description: string; content: Record<string, { schema: Schema }> }>;
+    /** Without content: a response without a body. */
+    responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>;
   };
   type Document = {
     openapi: string;
@@ -35,9 +38,10 @@ describe('GET /v1/openapi/….json', () => {
 
   const operations: Record<InterfaceName, Operation[]> = {
     data: dataOperations,
-    organization: organizationOperations,
+    organization: [...organizationOperations, ...pushOperations],
     upload: uploadOperations,
     audit: auditOperations,
+    scim: scimOperations,
   };
   /** Returns the content types of an operation's response if it isn't JSON. */
   const contentTypesOf = (name: InterfaceName, path: string) =>
@@ -110,15 +114,16 @@ describe('GET /v1/openapi/….json', () => {
         for (const [status, { description, content }] of Object.entries(one.responses)) {
           expect(status).toMatch(/^[1-5]\d\d$/);
           expect(description).not.toBe('');
-          const types = (status === '200' && contentTypesOf(name, path)) || ['application/json'];
+          const json = name === 'scim' ? 'application/scim+json' : 'application/json';
+          const types = status === '204' ? [] : (status === '200' && contentTypesOf(name, path)) || [json];
           // The upload interface responds to unknown callers with 400 and no body (§7).
           const isSilent = name === 'upload' && status === '400';
-          expect(Object.keys(content)).toEqual(isSilent ? [...types, 'text/plain'] : types);
+          expect(Object.keys(content ?? {})).toEqual(isSilent ? [...types, 'text/plain'] : types);
         }
         const schemas = [
           ...one.parameters.map(({ schema }) => schema),
           ...Object.values(one.responses)
-            .flatMap(({ content }) => Object.values(content))
+            .flatMap(({ content }) => Object.values(content ?? {}))
             .map((c) => c.schema),
           ...Object.values(one.requestBody?.content ?? {}).map(({ schema }) => schema),
         ];
@@ -144,13 +149,14 @@ describe('GET /v1/openapi/….json', () => {
       const expected = operations[name].map((operation) => ({
         at: `${operation.method} ${operation.path}`,
         id: operation.operationId,
-        statuses: ['200', ...Object.keys(operation.errors)],
+        statuses: [String(operation.success ?? 200), ...Object.keys(operation.errors)].toSorted(),
         parameters: [operation.params, operation.query].flatMap((schema) =>
           Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}),
         ),
         body: operation.body !== undefined,
       }));
-      expect(described).toEqual(expected);
+      const byPlace = (a: { at: string }, b: { at: string }) => (a.at < b.at ? -1 : 1);
+      expect(described.toSorted(byPlace)).toEqual(expected.toSorted(byPlace));
       for (const { at } of described) {
         const [method = '', path = ''] = at.split(' ');
         const { status } = await world.request(method, path);
@@ -168,7 +174,7 @@ describe('GET /v1/openapi/….json', () => {
     const organization = await read('organization');
     const schemaOf = (document: Document, path: string, method: string, status: number) => {
       const { content } = document.paths[path]![method]!.responses[status]!;
-      return Compile(resolved(content['application/json']!.schema, document) as TSchema);
+      return Compile(resolved(content!['application/json']!.schema, document) as TSchema);
     };
     const applied = await account.push({ settings, data: { groups, users } });
     const changed = await account.push({ settings, data: { groups: [{ ...groups[0], name: 'H' }], users } });

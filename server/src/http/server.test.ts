@@ -61,7 +61,7 @@ describe('405', () => {
       ...uploadOperations.map(({ path, method }) => [path, method === 'GET' ? 'GET, HEAD' : 'POST'] as const),
       ['/health/live', 'GET, HEAD'],
       ['/health/ready', 'GET, HEAD'],
-      ...interfaceNames.map((name) => [`/v1/openapi/${name}.json`, 'GET, HEAD'] as const),
+      ...[...interfaceNames, 'webhooks'].map((name) => [`/v1/openapi/${name}.json`, 'GET, HEAD'] as const),
     ] as const;
     for (const [path, allow] of allowed) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

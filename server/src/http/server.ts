@@ -7,7 +7,7 @@ import type { Operation } from '@soundings/contract/operation.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
-import { isLoopback } from '../base/smtp.ts';
+import { isLoopback } from '../base/messages/smtp.ts';
 import { bodyLimits, type BodyLimits, openBodies } from './bodies.ts';
 import { connectionLimits, type ConnectionLimits, limitConnections } from './connections.ts';
 import {
@@ -31,6 +31,7 @@ import {
 import { corsHeaders } from './origins.ts';
 import { protocolResponse, retryAfter } from './responses/problems.ts';
 import { watchReaders } from './readers.ts';
+import { traceRequests } from './request-spans.ts';
 import { openTraffic, type Traffic } from './traffic.ts';
 
 export type ServerOptions = OperationDependencies &
@@ -116,13 +117,17 @@ export function createServer(options: ServerOptions): Server {
     refuseUnserved(request, options, { traffic, forwarding });
     if (request.is404) return sendNotServed(request, reply, notServed(request, methods), showMissingPage);
   });
+  traceRequests(app, forwarding.isTrusted);
   addContinue(app);
   app.addHook('onSend', (request, reply, payload, done) => {
     // If the connection were closed, a client that is still sending its body would not read the response.
     if (traffic.isLeaving() && request.raw.complete) reply.header('connection', 'close');
     done(null, payload);
   });
-  app.addHook('onResponse', async (request, reply) => logResponse(options.log, request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    logResponse(options.log, request, reply);
+    done();
+  });
   app.setErrorHandler((error, request, reply) =>
     sendError(reply, errorResponse(error, request, options.log)),
   );
@@ -170,9 +175,10 @@ function refuseUnserved(
  */
 function addContinue(app: FastifyInstance): void {
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
-  app.addHook('preParsing', async (request, reply) => {
+  app.addHook('preParsing', (request, reply, payload, done) => {
     const isTooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
     if (request.headers.expect !== undefined && !isTooLarge) reply.raw.writeContinue();
+    done(null, payload);
   });
 }
 

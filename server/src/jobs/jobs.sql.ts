@@ -1,6 +1,7 @@
 // SQL for the jobs of graphile-worker, which don't belong to accounts, and for the workers that use them. Uses its public view and
 // functions where it can. Only this file uses its private tables (docs/decisions/0025).
 import type { Pool } from 'pg';
+import type { AccountId, Db } from '../db/db.ts';
 
 /** Records which process a worker belongs to, by the name of its connections. */
 export async function insertWorker(pool: Pool, worker: string, process: string): Promise<void> {
@@ -11,15 +12,13 @@ export async function insertWorker(pool: Pool, worker: string, process: string):
 }
 
 /** Returns how many jobs have failed permanently. `accountId`: counts only jobs of this account and jobs without an account. */
-export async function countDeadJobs(pool: Pool, accountId?: number): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `select count(*)::integer as count
-     from   graphile_worker._private_jobs
-     where  attempts >= max_attempts and locked_at is null
-       and  ($1::integer is null or coalesce((payload ->> 'accountId')::integer, $1) = $1)`,
-    [accountId ?? null],
-  );
-  return rows[0]!.count;
+export async function countDeadJobs(db: Db, accountId: AccountId | null = null): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::integer as count
+    from   graphile_worker._private_jobs
+    where  attempts >= max_attempts and locked_at is null
+      and  (${accountId}::integer is null or coalesce((payload ->> 'accountId')::integer, ${accountId}) = ${accountId})`;
+  return row!.count;
 }
 
 /** Deletes permanently failed jobs `days` after their last failure. graphile-worker would keep them forever. */

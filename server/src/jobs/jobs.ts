@@ -1,11 +1,20 @@
 // Durable and recurring jobs, with graphile-worker. Jobs survive a restart, and each runs in only one of several processes.
-import { Logger, parseCronItems, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import {
+  Logger,
+  parseCronItems,
+  run,
+  runMigrations,
+  type TaskList,
+  type WorkerEvents,
+} from 'graphile-worker';
 import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { inTrace, outsideOfSpans } from '../base/tracing/spans.ts';
+import { tracedJobs } from '../base/tracing/what-is-traced.ts';
 import { ofEveryConnection } from '../db/db.ts';
-import { countDeadJobs, deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
+import { deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
 
 /** A recurring job: its name, its schedule (cron, in UTC) and its work. */
 export type Recurring = { name: string; cron: string; work: () => Promise<void> };
@@ -16,8 +25,6 @@ export type Tasks = Record<string, (payload: unknown) => Promise<void>>;
 export type Work = { recurring: Recurring[]; tasks: Tasks };
 
 export type Jobs = {
-  /** Returns how many jobs have failed permanently. `accountId`: counts only jobs of this account and jobs without an account. */
-  dead(accountId?: number): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -25,11 +32,28 @@ export type Jobs = {
 const deadJobDays = 7;
 const hour = 3_600_000;
 
+/** Installs or updates the schema of graphile-worker, for a process that adds jobs and processes none. */
+export async function prepareQueue(databaseUrl: string): Promise<void> {
+  const pool = new Pool({ connectionString: databaseUrl, max: 1 });
+  pool.on('error', () => {}); // of an idle connection
+  pool.on('connect', (client) => client.on('error', () => {}));
+  try {
+    await runMigrations({ pgPool: pool });
+  } finally {
+    await pool.end();
+  }
+}
+
 /** Starts processing jobs. Installs or updates the schema of graphile-worker first. */
 export async function startJobs(databaseUrl: string, { recurring, tasks }: Work, log: Log): Promise<Jobs> {
   const taskList: TaskList = {
-    ...Object.fromEntries(recurring.map(({ name, work }) => [name, async () => work()])),
-    ...tasks,
+    ...Object.fromEntries(recurring.map(({ name, work }) => [name, async () => traced(name, work)])),
+    ...Object.fromEntries(
+      Object.entries(tasks).map(([name, work]) => [
+        name,
+        async (payload) => traced(name, () => work(payload)),
+      ]),
+    ),
   };
   const settings = Object.entries(ofEveryConnection)
     .map(([name, value]) => `set ${name} = ${value}`)
@@ -81,7 +105,6 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   await freeLostJobs(pool);
   await deleteDeadJobs(pool, deadJobDays);
   return {
-    dead: (accountId) => countDeadJobs(pool, accountId),
     async stop() {
       clearInterval(freeing);
       clearInterval(cleaning);
@@ -91,3 +114,7 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
     },
   };
 }
+
+/** Runs a job, as a trace if its kind is traced. It does not continue the trace of the request that added it, which may have ended long ago. */
+const traced = (name: string, work: () => Promise<void>): Promise<void> =>
+  tracedJobs.has(name) ? inTrace({ name: `job ${name}`, kind: 'internal' }, work) : outsideOfSpans(work);

@@ -2,6 +2,9 @@
 import { basename } from 'node:path';
 import { parentPort, Worker } from 'node:worker_threads';
 import { Fault } from '../base/errors.ts';
+import { currentSpan, inSpan } from '../base/tracing/spans.ts';
+import { addSpans, collectSpans, type ThreadSpan } from '../base/tracing/thread-spans.ts';
+import { tracedThreads } from '../base/tracing/what-is-traced.ts';
 
 /**
  * The limits of a computation. A missing value means no limit. `isKept`: false if the thread must end after its work, because it has
@@ -22,6 +25,10 @@ export class ThreadTimeout extends Error {
  * idle threads need memory.
  */
 const keptFor = 10_000;
+/** Message to a thread. `isTraced`: it returns the spans of its work. */
+type Message<Work> = { work: Work; isTraced: boolean };
+type Reply<Result> = { result: Result; spans: ThreadSpan[] | undefined };
+
 /** The idle thread of each module with the same limits. */
 const idle = new Map<string, { thread: Worker; timer: NodeJS.Timeout }>();
 
@@ -30,10 +37,12 @@ const idle = new Map<string, { thread: Worker; timer: NodeJS.Timeout }>();
  * thread ends.
  */
 export function serveThread<Work>(handle: (work: Work) => unknown): void {
-  parentPort!.on('message', (work: Work) => {
+  parentPort!.on('message', ({ work, isTraced }: Message<Work>) => {
     void (async () => {
+      const spans: ThreadSpan[] | undefined = isTraced ? [] : undefined;
       try {
-        parentPort!.postMessage({ result: await handle(work) });
+        const result = await collectSpans(spans, async () => handle(work));
+        parentPort!.postMessage({ result, spans } satisfies Reply<unknown>);
       } catch (error) {
         // Outside of the promise, so that the service gets the error with its fields.
         setImmediate(() => {
@@ -49,10 +58,19 @@ export function serveThread<Work>(handle: (work: Work) => unknown): void {
  * Rejects with the error it threw (a Fault stays a Fault), with a ThreadTimeout if it took too long, or if it ran out of
  * memory or exited. In each of these cases, the thread has ended.
  */
-export async function runOnThread<Result = void>(
+export const runOnThread = <Result = void>(
   module: URL,
   work: unknown,
-  { heapMb, milliseconds, isKept = true }: ThreadLimits = {},
+  limits: ThreadLimits = {},
+): Promise<Result> =>
+  inSpan({ name: `thread ${threadNameOf(module)}`, kind: 'internal' }, () =>
+    onThread<Result>(module, work, limits),
+  );
+
+async function onThread<Result>(
+  module: URL,
+  work: unknown,
+  { heapMb, milliseconds, isKept = true }: ThreadLimits,
 ): Promise<Result> {
   const kind = `${module.href} ${heapMb}`;
   const thread = takeIdle(kind) ?? startThread(module, heapMb);
@@ -67,14 +85,18 @@ export async function runOnThread<Result = void>(
   thread.once('exit', (code) => {
     reject(failure ? asThrown(failure) : new Error(`${nameOf(module)} exited with code ${code}.`));
   });
-  thread.once('message', ({ result }: { result: Result }) => {
+  const span = currentSpan();
+  const sentAt = span?.now() ?? 0;
+  thread.once('message', ({ result, spans }: Reply<Result>) => {
     if (failure) return;
+    if (span && spans) addSpans(span, spans, sentAt);
     removeListeners(thread);
     if (isKept) keepIdle(kind, thread);
     else void thread.terminate();
     resolve(result);
   });
-  thread.postMessage(work);
+  const isTraced = span !== undefined && tracedThreads.has(threadNameOf(module));
+  thread.postMessage({ work, isTraced } satisfies Message<unknown>);
   return promise.finally(() => clearTimeout(late));
 }
 
@@ -122,6 +144,9 @@ function asThrown(error: Error): Error {
 
 /** Returns the name of a thread for error messages: its file, without the folder. */
 const nameOf = (module: URL) => `Thread ${basename(module.pathname)}`;
+
+/** Returns the name of a thread, such as "files". */
+export const threadNameOf = (module: URL): string => basename(module.pathname).replace(/\..*$/, '');
 
 /**
  * Returns a function that computes what a key stands for, one computation at a time, and keeps the last `mostKept` results. Callers

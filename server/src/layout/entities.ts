@@ -2,7 +2,7 @@
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import type { ValueField } from '@soundings/contract/people/meanings.ts';
 import { emailFault, type FieldFault, languageFault, lengthFault, phoneFault } from '../base/field-faults.ts';
-import { withCountryPrefix } from '../base/phones.ts';
+import { withCountryPrefix } from '../base/messages/phones.ts';
 import { quote } from '../base/text.ts';
 import { cellIn, optionalFields, placeAt, type Row, rowsOf, textIn } from './cells.ts';
 import { isLastFirst } from './header-aliases.ts';

@@ -1,11 +1,10 @@
 // Resolves groups that a file gives by name instead of externalId. A name that several groups have is an error. Pure.
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import type { Findings } from '../sync/findings.ts';
 import { valueKey } from './values.ts';
 
-type JsonObject = { [key: string]: JsonValue };
 type Data = { users?: JsonObject[]; groups?: JsonObject[] };
 
 /** An existing group. */

@@ -46,8 +46,16 @@ const comparable = (email: Buffer) => {
 test('have the same headers and the same encoded texts', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.record({ subject: texts, text: texts, html: texts, name: texts, to: addresses, link: texts }),
-      async ({ subject, text, html, name, to, link }) => {
+      fc.record({
+        subject: texts,
+        text: texts,
+        html: texts,
+        name: texts,
+        to: addresses,
+        link: texts,
+        hasSharedLines: fc.boolean(),
+      }),
+      async ({ subject, text, html, name, to, link, hasSharedLines }) => {
         const date = new Date(1_700_000_000_000);
         const from = { name: oneLine(name), address: 'soundings@example.com' };
         const recipient = () => ({ name: '', address: to });
@@ -74,6 +82,7 @@ test('have the same headers and the same encoded texts', async () => {
           html: `å${html}`,
           date,
           boundary: '--=_boundary',
+          hasSharedLines,
         });
         const [, ...bodies] = ours.toString().split('\r\n\r\n');
         expect(

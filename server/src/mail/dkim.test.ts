@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { dkimKeyOf } from '../base/smtp.ts';
+import { dkimKeyOf } from '../base/messages/smtp.ts';
 import { openSmtp } from '../testing/smtp.ts';
 import { openMailer } from './mailer.ts';
 

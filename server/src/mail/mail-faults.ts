@@ -10,5 +10,10 @@ export const noEmail = (): Fault =>
   new Fault('invalid', 'no email', 'You have no email address to send it to. Add one first.');
 
 /** Returns the Fault for an email that the mail server did not accept. */
-export const mailRejected = (error: unknown): Fault =>
-  new Fault('invalid', 'mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
+export function mailRejected(error: unknown): Fault {
+  const { message: value } = error as Error;
+  const message = `The mail server rejected the email: ${value}`;
+  return new Fault('invalid', 'mail rejected', message, {
+    details: [{ type: 'mail rejected', message, value }],
+  });
+}

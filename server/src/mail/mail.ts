@@ -1,4 +1,6 @@
 // An email, and how to send it. mailer.ts sends it over SMTP; only the service loads that file.
+import { Rejected } from '../sending/outcomes.ts';
+
 export type Mail = {
   /** One address, without a name. */
   to: string;
@@ -6,6 +8,11 @@ export type Mail = {
   /** The same content in plain text and in HTML. The recipient's mail program shows one of them. */
   text: string;
   html: string;
+  /**
+   * Whether many emails share most of their lines. The mailer keeps how these lines are written, except those with an address, so leave this
+   * out if an email contains anything else that is secret.
+   */
+  hasSharedLines?: boolean;
   /** Further headers. The names are ours; the values can be any text. */
   headers?: Record<string, string>;
   /**
@@ -40,3 +47,22 @@ export type Mailer = {
   /** Closes the connections. Nothing can be sent afterwards. */
   close(): void;
 };
+
+/**
+ * Sends the email of a job. If the mail server rejects it for good, calls `onRejected` with the reason and returns false. Throws any other
+ * error, so that the job is retried.
+ */
+export async function sendUnlessRejected(
+  mailer: Mailer,
+  mail: Mail,
+  onRejected: (reason: string) => void,
+): Promise<boolean> {
+  try {
+    await mailer.send(mail);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error;
+    onRejected(error.message);
+    return false;
+  }
+}

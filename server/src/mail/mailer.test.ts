@@ -9,7 +9,7 @@ import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { openMailer } from './mailer.ts';
-import { anyCharacter } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 
 const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
@@ -102,7 +102,7 @@ describe('an email', () => {
           'message-id': expect.stringMatching(/^<\w+@/),
         });
       }),
-      { numRuns: 40 },
+      cases(40),
     );
   });
 

@@ -2,13 +2,20 @@
 // email can change its recipients or headers.
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
-import { createTransport } from 'nodemailer';
 import DKIM from 'nodemailer/lib/dkim';
-import { Readable } from 'node:stream';
-import { type DkimSigning, domainOf, mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
+import SMTPPool from 'nodemailer/lib/smtp-pool';
+import {
+  type DkimSigning,
+  domainOf,
+  mailboxOf,
+  type SmtpServer,
+  smtpServerOf,
+} from '../base/messages/smtp.ts';
+import { inSpan, outsideOfSpans } from '../base/tracing/spans.ts';
 import { composeEmail } from './compose.ts';
 import { bounceMessageId } from './bounces/delivery-status.ts';
 import type { Mail, MailedPerson, Mailer } from './mail.ts';
+import { envelopeOf, type Progress, transferOf } from './transfer.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { oneLine, withoutAddresses } from '../sending/reasons.ts';
 
@@ -53,11 +60,10 @@ export function openMailer(
 ): Mailer {
   const server = smtpServerOf(smtpUrl);
   const sender = mailboxOf(from);
-  if (!server || !sender) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
+  if (!server || !sender) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/messages/smtp.ts)');
   const host = domainOf(from);
   const signer = dkim && signerOf(dkim);
-  const transport = createTransport({
-    pool: true,
+  const pool = new SMTPPool({
     ...connectionOf(server),
     ...(host !== 'localhost' && { name: host }), // our name in the greeting, which some servers look up
     maxConnections: connections,
@@ -66,42 +72,43 @@ export function openMailer(
     idleTimeout: idleMs,
     connectionTimeout: connect, // from the DNS lookup to the end of STARTTLS
     socketTimeout: response,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-
-  transport.use('stream', ({ data, message }, done) => {
-    const { progress } = data as { progress?: Progress };
-    // Before the progress is watched, because the signer reads the whole email before it passes any of it on.
-    if (signer) message.processFunc((mail) => signer.sign(mail));
-    if (progress) message.processFunc((mail) => withProgress(mail, progress));
-    done();
   });
 
   return {
     connections,
 
-    async send({ to, subject, text, html, headers = {}, id, person, beforeEnd }) {
+    async send({ to, subject, text, html, hasSharedLines = false, headers = {}, id, person, beforeEnd }) {
       if (!isEmail(to)) throw new Rejected('The recipient has no valid email address.');
       const progress: Progress = { isSent: false, beforeEnd, withdrawn: undefined };
-      const recipient = { name: '', address: to };
       const messageId = `<${await messageNameOf({ id, person }, bounces)}@${host}>`;
-      const composed = written({ sender, recipient, subject, text, html, headers, messageId });
-      const mail = {
+      const recipient = { name: '', address: to };
+      const email = written({ sender, recipient, subject, text, html, hasSharedLines, headers, messageId });
+      const transfer = transferOf({
+        messageId,
+        envelope: envelopeOf(bounces?.address ?? sender.address, to),
+        email: signer ? Buffer.concat(await signer.sign(email).toArray()) : email,
         progress,
-        raw: composed,
-        envelope: { from: bounces?.address ?? sender, to: recipient },
-        // A returned email should have no text, because the text contains a link that only the recipient should see.
-        dsn: { return: 'headers' as const, notify: 'failure' as const },
-      };
-      await transport.sendMail(mail).catch((error: unknown) => {
-        throw progress.withdrawn ? progress.withdrawn.reason : mailError(error, to, progress.isSent);
       });
+      const sending = async () => {
+        await sentOver(pool, transfer).catch((error: unknown) => {
+          throw progress.withdrawn ? progress.withdrawn.reason : mailError(error, to, progress.isSent);
+        });
+      };
+      await inSpan({ name: 'send email', kind: 'client' }, sending);
     },
 
-    close: () => transport.close(),
+    close: () => pool.close(),
   };
 }
+
+/** Sends an email outside of the current span, because other emails are sent over the same connection later. */
+const sentOver = (pool: SMTPPool, transfer: Parameters<SMTPPool['send']>[0]): Promise<void> =>
+  outsideOfSpans(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        pool.send(transfer, (error) => (error ? reject(error) : resolve()));
+      }),
+  );
 
 /** Returns an email as it is sent, before it is signed. */
 const written = ({
@@ -110,10 +117,11 @@ const written = ({
   subject,
   text,
   html,
+  hasSharedLines,
   headers,
   messageId,
-}: Required<Pick<Mail, 'subject' | 'text' | 'html' | 'headers'>> & {
-  sender: string | { name: string; address: string };
+}: Required<Pick<Mail, 'subject' | 'text' | 'html' | 'hasSharedLines' | 'headers'>> & {
+  sender: { name: string; address: string };
   recipient: { name: string; address: string };
   messageId: string;
 }): Buffer =>
@@ -129,6 +137,7 @@ const written = ({
     ],
     text,
     html,
+    hasSharedLines,
     date: new Date(),
     // No line of quoted-printable text begins like this: "=" and "_" never follow each other.
     boundary: `--=_${randomUUID()}`,
@@ -167,50 +176,6 @@ const signerOf = ({ domain, selector, key }: DkimSigning) =>
     privateKey: key,
     headerFieldNames: signedHeaders,
   });
-
-/**
- * `isSent`: the last bytes of the email were sent. Before that, no server can have accepted it. `withdrawn`: why it was not sent to its
- * end.
- */
-type Progress = {
-  isSent: boolean;
-  beforeEnd: (() => Promise<void>) | undefined;
-  withdrawn: { reason: unknown } | undefined;
-};
-
-/** How many bytes of an email are sent at a time. The signer passes on single lines, and sending each takes longer than building it. */
-const chunkBytes = 256 * 1024;
-
-/**
- * Returns the email as a stream that never reads ahead. When the connection asks for more after the last bytes, calls `beforeEnd` and sets
- * `isSent`. If the email is withdrawn, the stream fails, and the connection is closed without the end of the email.
- */
-function withProgress(mail: Readable, progress: Progress): Readable {
-  return Readable.from(inChunks(mail, progress), { objectMode: false, highWaterMark: 1 });
-}
-
-async function* inChunks(mail: Readable, progress: Progress): AsyncGenerator<Buffer> {
-  let chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of mail as AsyncIterable<Buffer>) {
-    for (let start = 0; start < chunk.length; start += chunkBytes) {
-      const part = chunk.subarray(start, start + chunkBytes);
-      chunks.push(part);
-      size += part.length;
-      if (size < chunkBytes) continue;
-      yield Buffer.concat(chunks);
-      [chunks, size] = [[], 0];
-    }
-  }
-  if (size > 0) yield Buffer.concat(chunks);
-  try {
-    await progress.beforeEnd?.();
-  } catch (error) {
-    progress.withdrawn = { reason: error };
-    throw error;
-  }
-  progress.isSent = true;
-}
 
 function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {
   return {

@@ -1,7 +1,13 @@
 // The checks of soundings doctor on facts: each condition that an operator has to act on is reported, and nothing else is.
 import { describe, expect, test } from 'vitest';
 import type { DatabaseFacts } from '../db/database-facts.ts';
-import { checkBackup, checkClock, checkDatabase, type DatabaseState } from './database-check.ts';
+import {
+  checkBackup,
+  checkClock,
+  checkDatabase,
+  checkReplica,
+  type DatabaseState,
+} from './database-check.ts';
 import { checkDisk, diskUses } from './disk-check.ts';
 import { type Finding, reportOn, passwordsIn, redacted } from './findings.ts';
 import { checkJobs, type JobsState } from './jobs-check.ts';
@@ -83,10 +89,25 @@ describe('the database', () => {
     expect(database({}, { ignoredSettings: ['lock_timeout'] })).toEqual(['warning ignoredSettings']);
   });
 
+  test('a replica that can’t be read is a warning, because the primary server is read instead', () => {
+    const codes = (found: 'ok' | 'unreachable' | 'foreign' | 'primary') =>
+      checkReplica({ state: found, behind: undefined }).map(({ outcome, code }) => `${outcome} ${code}`);
+    expect(codes('ok')).toEqual(['ok replica']);
+    expect(codes('unreachable')).toEqual(['warning replicaUnreachable']);
+    expect(codes('foreign')).toEqual(['warning replicaForeign']);
+    expect(codes('primary')).toEqual(['warning replicaNone']);
+    expect(checkReplica({ state: 'ok', behind: 2e6 })[0]?.text).toMatch(/2 MB of the log behind/);
+  });
+
   test('a schema of another version is reported by whether this version can use it', () => {
     const { schema } = facts;
     expect(database({ schema: { ...schema, latest: null, missing: ['0001_x.sql'] } })).toEqual([]);
     expect(database({ schema: { ...schema, missing: ['0055_y.sql'] } })).toEqual(['warning notMigrated']);
+    const outdated = { ...facts, schema: { ...schema, missing: ['0055_y.sql'] } };
+    const texts = (backupDir?: string) =>
+      checkDatabase({ facts: outdated, ...state, backupDir }).map(({ text }) => text);
+    expect(texts('/b').join()).toContain('first creates a backup in /b');
+    expect(texts().join()).toContain('No backup is created before it');
     const unknown = ['0099_z.sql'];
     expect(database({ schema: { ...schema, unknown } })).toEqual(['warning newer']);
     expect(database({ schema: { ...schema, unknown, isTooNew: true } })).toEqual(['problem tooNew']);
@@ -100,6 +121,9 @@ test('clocks may differ by seconds; from 5 minutes on, weeks neither open nor cl
   expect([at(6_000), at(-299_000)]).toEqual([['warning differsSlightly'], ['warning differsSlightly']]);
   expect([at(301_000), at(-301_000)]).toEqual([['problem differs'], ['problem differs']]);
   expect(at(0, false)).toEqual(['warning notSynchronized']);
+  const text = (aheadMs: number) => checkClock({ aheadMs, isSynchronized: true })[0]?.text;
+  expect(text(301_000)).toContain('is 5 minutes ahead of the database’s');
+  expect(text(-301_000)).toContain('is 5 minutes behind the database’s');
 });
 
 test('the disk needs space, files, the right to write, and has to outlive a restart', () => {

@@ -1,6 +1,8 @@
 // Checks facts about the database: its version, schema, rights, connections, and its clock. Pure.
+import { sizeText } from '../base/sizes.ts';
 import type { DatabaseFacts, SchemaFacts } from '../db/database-facts.ts';
-import { withNoun, durationText, type Finding, reportOn, sizeText } from './findings.ts';
+import { type ReplicaFacts, replicaRemedies } from '../db/replica/states.ts';
+import { withNoun, durationText, type Finding, reportOn } from './findings.ts';
 
 const { ok, warning, problem } = reportOn('database');
 
@@ -190,11 +192,24 @@ function connectionFindings(
       ? [
           warning(
             'ignoredSettings',
-            `The connection pooler at DATABASE_URL ignores settings of our connections (${ignoredSettings.join(', ')}). Set them for the role instead: see “PgBouncer” in docs/operators/operations.md.`,
+            `The connection pooler ignores settings of our connections (${ignoredSettings.join(', ')}). Set them for the role instead: see “PgBouncer” in docs/operators/postgres.md.`,
           ),
         ]
       : []),
   ];
+}
+
+const replicaCodes = {
+  unreachable: 'replicaUnreachable',
+  foreign: 'replicaForeign',
+  primary: 'replicaNone',
+} as const;
+
+/** Checks the replica to read from. */
+export function checkReplica({ state, behind = 0 }: ReplicaFacts): Finding[] {
+  if (state !== 'ok') return [warning(replicaCodes[state], `${replicaRemedies[state]}.`)];
+  const lag = behind === 0 ? 'has everything' : `is ${sizeText(behind)} of the log behind`;
+  return [ok('replica', `The replica at DATABASE_URL_READ can be read, and ${lag}.`)];
 }
 
 /** Differences of the clocks, in ms: up to the first is normal, and from the second on no week opens or closes. */

@@ -9,13 +9,14 @@ import { asFault, openPool, type Pool } from '../db/db.ts';
 import { type DatabaseFacts, databaseFacts } from '../db/database-facts.ts';
 import { hasEmbedded, openEmbedded } from '../db/embedded.ts';
 import { checkSessions } from '../db/own-sessions.ts';
+import { examineReplica } from '../db/replica/watch.ts';
 import { spaceFault } from '../db/space.ts';
 import { type KeyFacts, keyFacts } from '../sealing/key-facts.ts';
 import { readHostKey } from '../sftp/host-keys.ts';
 import { openHostKey } from '../sftp/host-keys.sealed.ts';
 import { type HostKeyRow, selectHostKeys } from '../sftp/host-keys.sql.ts';
 import { isClockSynchronized } from './clock.ts';
-import { checkBackup, checkClock, checkDatabase } from './database-check.ts';
+import { checkBackup, checkClock, checkDatabase, checkReplica } from './database-check.ts';
 import { diskFacts } from './disk.ts';
 import { checkDisk } from './disk-check.ts';
 import { type CheckName, type Finding, reportOn } from './findings.ts';
@@ -84,13 +85,14 @@ const notChecked = (checks: CheckName[], reason: string | undefined): Finding[] 
   });
 
 /** Opens the database. Throws a Fault that says why it can't be used. */
-async function open({ databaseUrl, dataDir }: Config, ms: number): Promise<Opened> {
+async function open({ databaseUrl, pooledUrl: pooled, dataDir }: Config, ms: number): Promise<Opened> {
   const embedded =
     databaseUrl === undefined ? await openEmbedded(dataDir, { role: 'command', log: () => {} }) : undefined;
   const url = databaseUrl ?? (embedded?.url as string);
   try {
-    const ignoredSettings = await checkSessions(url).catch((error: unknown) => {
-      throw unreachable(error, url);
+    const ignoredSettings = await checkSessions({ url, pooled }).catch((error: unknown) => {
+      const { isOfPooler = false } = error as { isOfPooler?: boolean };
+      throw unreachable(error, isOfPooler && pooled !== undefined ? pooled : url);
     });
     const pool = openPool(url, 2, { settings: { statement_timeout: `${ms}ms` } });
     const close = async () => {
@@ -144,7 +146,8 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
     });
   });
   const remote = config.databaseUrl === undefined ? undefined : pool;
-  const first = [...database, ...(await clock(remote, surroundings))];
+  const replica = await endInTime('database', ms, () => replicaFindings(pool, config));
+  const first = [...database, ...replica, ...(await clock(remote, surroundings))];
   const isCurrent = facts && facts.schema.missing.length === 0 && !facts.schema.isTooNew;
   const isEmpty = facts?.schema.latest === null;
   if (!isCurrent) {
@@ -173,6 +176,11 @@ async function checksOn(opened: Opened, config: Config, surroundings: Surroundin
       checkBackup((await selectLastBackup(pool)) ?? null, await selectFirstUse(pool), surroundings.now()),
     )),
   ];
+}
+
+async function replicaFindings(pool: Pool, { replicaUrl }: Config): Promise<Finding[]> {
+  if (replicaUrl === undefined) return [];
+  return checkReplica(await examineReplica(replicaUrl, pool));
 }
 
 /** Checks the folder of the backup that the next start creates before it updates the database. */

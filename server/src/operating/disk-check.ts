@@ -1,6 +1,7 @@
 // Checks facts about the disk: free space, and the right to write. Pure.
+import { sizeText } from '../base/sizes.ts';
 import type { DiskFacts } from './disk.ts';
-import { type Finding, reportOn, sizeText } from './findings.ts';
+import { type Finding, reportOn } from './findings.ts';
 
 const { ok, warning, problem } = reportOn('disk');
 

@@ -1,8 +1,9 @@
 // Facts about a directory for operators: its free space, whether this process can write to it, and whether it outlives the machine.
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { absent } from '../base/files.ts';
 
 export type DiskFacts = {
   path: string;
@@ -39,10 +40,7 @@ export async function diskFacts(given: string): Promise<DiskFacts> {
 
 /** Returns the directory, or the closest one above it that exists. */
 async function closest(path: string): Promise<string> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException): Stats | undefined => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
+  const found = await stat(path).catch(absent);
   return found || dirname(path) === path ? path : closest(dirname(path));
 }
 

@@ -1,6 +1,14 @@
 // soundings doctor on real installations: it finds each condition that was broken, ends in time, changes nothing and prints no secret.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer as createHttpServer, request } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -75,19 +83,22 @@ async function listening(server: Server): Promise<number> {
 
 describe('a sound installation', () => {
   test('has no problem, and is not changed: no table, no key and no file', async () => {
-    const before = [await tablesOf(database.pool), readFileSync(join(dataDir, 'keys/answers'), 'utf8')];
+    const state = async () => [
+      await tablesOf(database.pool),
+      readFileSync(join(dataDir, 'keys/answers'), 'utf8'),
+      readdirSync(dataDir, { recursive: true }),
+    ];
+    const before = await state();
     const found = await run();
     expect(found.filter(({ outcome }) => outcome === 'problem')).toEqual([]);
     const named = new Set(found.map(({ check }) => check));
     expect([...named]).toEqual(
-      'settings database clock disk keys certificate proxy mail sftp jobs backup'.split(' '),
+      'settings database clock disk keys certificate proxy mail sftp traces jobs backup'.split(' '),
     );
     expect(found.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['reachable', 'migrated', 'answersReady', 'secretsReady']),
     );
-    expect([await tablesOf(database.pool), readFileSync(join(dataDir, 'keys/answers'), 'utf8')]).toEqual(
-      before,
-    );
+    expect(await state()).toEqual(before);
   });
 
   test('that has never been started is not created', async () => {
@@ -135,7 +146,7 @@ describe('the database', () => {
     const found = await run({ DATABASE_URL: `postgres://x:y@127.0.0.1:${port}/z` }, { ms: 300 });
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(faultsIn(found, 'database')).toEqual(['database late']);
-    expect(new Set(found.map(({ check }) => check)).size).toBe(11);
+    expect(new Set(found.map(({ check }) => check)).size).toBe(12);
   });
 
   test('that lacks rights, connections or migrations, or refuses changes, is reported', async () => {

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { findingText, type MailArguments } from '@soundings/contract/console/mail-findings.ts';
 import en from '@soundings/contract/text/en/mail.json' with { type: 'json' };
 import type { Config, ReadSettings } from '../base/config.ts';
-import { isLoopback } from '../base/smtp.ts';
+import { isLoopback } from '../base/messages/smtp.ts';
 import { catalogue } from '../base/texts.ts';
 import { checkMailSettings } from '../mail/check/mail-check.ts';
 import { keyFileFacts } from '../sealing/key-facts.ts';
@@ -21,6 +21,7 @@ import { checkAddressSettings, checkPublicAnswer } from './proxy-check.ts';
 import { askPublicUrl, isSoundingsAt } from './public-address.ts';
 import { checkHttpPort, checkSftpPort, type PortState } from './sftp-check.ts';
 import { endInTime } from './in-time.ts';
+import { checkTracing } from './tracing/tracing-check.ts';
 
 /** How long a check may take, in ms. The mail server has several steps. */
 const limits = { check: 6_000, mail: 20_000, step: 3_000 };
@@ -50,6 +51,7 @@ export async function examine(settings: ReadSettings, options: DoctorOptions = {
     endInTime('proxy', ms, () => addresses(settings, isRunning, ms)),
     endInTime('mail', ms + limits.mail, () => mail(config, options)),
     endInTime('sftp', ms, () => sftp(config, isRunning)),
+    endInTime('traces', ms, () => checkTracing(config.tracing, Math.min(ms, limits.step))),
     checkWithDatabase(config, { ms, now, isRunning }),
   ]);
   const hidden = secrets.flatMap((one) => [one, ...passwordsIn(one)]);

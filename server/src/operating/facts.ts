@@ -3,20 +3,23 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { selectUnsent } from '../accounts/audit-chain/syslog.sql.ts';
 import { selectLastBackup } from '../backup/last-backup.sql.ts';
-import { type Channels, channelsOf } from '../base/messages/channels.ts';
-import type { Db, Pool } from '../db/db.ts';
+import { channelsOf } from '../base/messages/channels.ts';
+import type { Pool } from '../db/db.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { selectDatabaseSize, selectPendingRuns } from './facts.sql.ts';
+import { selectDatabase, selectPendingRuns } from './facts.sql.ts';
 import { selectJobFacts } from './jobs.sql.ts';
 import { overdueWeeks, type Waiting, waitingWork } from './waiting.ts';
 
 /** Sizes in bytes. `disk`: of DATA_DIR; undefined if it doesn't exist. */
 export type OperatingFacts = {
   waiting: Record<string, Waiting>;
+  /** How many jobs have failed permanently. */
+  deadJobs: number;
   /** Weeks that ended more than an hour ago and are not closed. */
   overdueWeeks: number;
   disk: { free: number; total: number } | undefined;
-  database: number;
+  /** The version of PostgreSQL, such as "18.4", and the size of the database. */
+  database: { version: string; bytes: number };
   /** When Soundings created the last backup; null: never. */
   lastBackup: Date | null;
   missingKeys: { answer: boolean; secrets: boolean };
@@ -33,27 +36,21 @@ export async function operatingFacts(
   { config, keys, now }: { config: FactsConfig; keys: AnswerKeys; now: number },
 ): Promise<OperatingFacts> {
   const [chain, secrets] = [await keys.chain.state(), await keys.secrets.state()];
+  const jobs = await selectJobFacts(pool);
+  const hasSyslog = config.auditSyslog !== undefined;
   return {
-    waiting: await allWaiting(pool, channelsOf(config), { hasSyslog: config.auditSyslog !== undefined, now }),
+    waiting: {
+      ...(await waitingWork(pool, channelsOf(config), now)),
+      ...(jobs && { jobs: jobs.waiting }),
+      'pending runs': await selectPendingRuns(pool),
+      ...(hasSyslog && { 'audit entries': await selectUnsent(pool) }),
+    },
+    deadJobs: jobs?.dead ?? 0,
     overdueWeeks: await overdueWeeks(pool, now),
     disk: await diskOf(config),
-    database: await selectDatabaseSize(pool),
+    database: await selectDatabase(pool),
     lastBackup: (await selectLastBackup(pool)) ?? null,
     missingKeys: { answer: chain.state === 'missing', secrets: secrets === 'missing' },
-  };
-}
-
-async function allWaiting(
-  db: Db & Pool,
-  channels: Channels,
-  { hasSyslog, now }: { hasSyslog: boolean; now: number },
-): Promise<Record<string, Waiting>> {
-  const jobs = await selectJobFacts(db);
-  return {
-    ...(await waitingWork(db, channels, now)),
-    ...(jobs && { jobs: jobs.waiting }),
-    'pending runs': await selectPendingRuns(db),
-    ...(hasSyslog && { 'audit entries': await selectUnsent(db) }),
   };
 }
 

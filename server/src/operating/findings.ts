@@ -11,6 +11,7 @@ export const checkNames = [
   'proxy',
   'mail',
   'sftp',
+  'traces',
   'jobs',
   'backup',
 ] as const;
@@ -46,13 +47,6 @@ export function passwordsIn(address: string | undefined): string[] {
   } catch {
     return [password];
   }
-}
-
-/** Returns an amount of data such as "1.5 GB". */
-export function sizeText(bytes: number): string {
-  const [unit, name] = bytes < 1e9 ? ([1e6, 'MB'] as const) : ([1e9, 'GB'] as const);
-  const amount = bytes / unit;
-  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${name}`;
 }
 
 /** Returns a duration such as "3 hours", rounded down. */

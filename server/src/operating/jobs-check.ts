@@ -20,7 +20,7 @@ export function checkJobs({ jobs, work, lateWeeks }: JobsState): Finding[] {
     isStopped
       ? warning(
           'stopped',
-          `No service is running, so nothing is sent, and no week opens or closes.${waiting.count > 0 ? ` ${since}` : ''} Start it.`,
+          `No service with the role all or worker is running, so nothing is sent, and no week opens or closes.${waiting.count > 0 ? ` ${since}` : ''} Start it.`,
         )
       : waiting.oldestSeconds > late.jobs
         ? problem('late', `${since} Look for errors in the log, and restart the service.`)

@@ -1,5 +1,5 @@
 // Checks PUBLIC_URL, TRUST_PROXY and TLS: whether they fit together, and what a request to PUBLIC_URL shows. Pure.
-import { isLoopback } from '../base/smtp.ts';
+import { isLoopback } from '../base/messages/smtp.ts';
 import { type Finding, reportOn } from './findings.ts';
 
 const { ok, warning, problem } = reportOn('proxy');

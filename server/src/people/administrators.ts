@@ -3,6 +3,7 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import { userNotFound } from './faults.ts';
 import { userById } from './users.ts';
 import { selectUserIdOf, updateConfirmed } from './users.sql.ts';
@@ -15,7 +16,8 @@ export async function confirmAdministrator(
 ): Promise<void> {
   await lockAccount(tx, accountId);
   await userById(tx, accountId, userId);
-  if (await updateConfirmed(tx, accountId, userId)) return;
+  if (await updateConfirmed(tx, accountId, userId))
+    return recordEvent(tx, accountId, 'administrator.added', userId, { userId });
   throw new Fault(
     'conflict',
     'role not pending',

@@ -1,17 +1,18 @@
 // The route of the data interface for groups and segments: GET /v1/groups.
 import { getGroups, type Group } from '@soundings/contract/data.ts';
-import type { Pool } from '../db/db.ts';
+import type { Reads } from '../db/replica/reads.ts';
 import type { Server } from '../http/server.ts';
 import { type GroupRow, selectGroups } from './groups.sql.ts';
 import { type SegmentRow, selectSegmentsWithBreakdowns } from './segments.sql.ts';
 import { subgroupsOf } from './tree.ts';
 
-export function serveGroups(server: Server, pool: Promise<Pool>): void {
-  server.serve(getGroups, async ({ caller, query }) =>
-    query['kind'] === 'segment'
-      ? segmentList(await selectSegmentsWithBreakdowns(await pool, caller.accountId))
-      : groupList(await selectGroups(await pool, caller.accountId)),
-  );
+export function serveGroups(server: Server, reads: Promise<Reads>): void {
+  server.serve(getGroups, async ({ caller, query }) => {
+    const reading = (await reads).of(caller);
+    return query['kind'] === 'segment'
+      ? segmentList(await reading.once((db) => selectSegmentsWithBreakdowns(db, caller.accountId)))
+      : groupList(await reading.once((db) => selectGroups(db, caller.accountId)));
+  });
 }
 
 /** Returns the groups in the format of §2.1. Fields that are not set are left out. */

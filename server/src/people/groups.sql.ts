@@ -91,7 +91,7 @@ export async function updateGroupManaged(
 ): Promise<void> {
   await tx`
     update groups
-    set    managed = ${group.managed}, external_id = ${group.externalId}
+    set    managed = ${group.managed}, by_scim = false, external_id = ${group.externalId}
     where  account_id = ${accountId} and group_id = ${groupId}`;
 }
 

@@ -220,6 +220,6 @@ export async function updateUsersManaged(
 ): Promise<void> {
   await tx`
     update users
-    set    managed = ${managed}, fingerprint = null
+    set    managed = ${managed}, by_scim = false, fingerprint = null
     where  account_id = ${accountId} and user_id = any(${userIds})`;
 }

@@ -4,7 +4,9 @@ import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import { emailKey, normalisePhone } from '@soundings/contract/formats.ts';
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import { managedFault, userNotFound } from './faults.ts';
 import {
   attributeFaults,
@@ -51,6 +53,9 @@ export async function createUser(tx: Transaction, accountId: AccountId, wanted: 
   ]);
   const userId = await insertUser(tx, accountId, { ...user, ...emailKeyOf(user) });
   await writeMemberships(tx, accountId, userId, memberships);
+  await raiseVersion(tx, accountId);
+  if (user.role === 'Administrator')
+    await recordEvent(tx, accountId, 'administrator.added', userId, { userId });
   return userId;
 }
 
@@ -110,6 +115,9 @@ export async function changeUser(
   if (names.length > 0) {
     await updateUser(tx, accountId, userId, { ...after, ...emailKeyOf(after) });
     await writeMemberships(tx, accountId, userId, memberships);
+    await raiseVersion(tx, accountId);
+    if (changed.includes('role') && after.role === 'Administrator')
+      await recordEvent(tx, accountId, 'administrator.added', userId, { userId });
   }
   return { fields: names, externalId: { from: before.externalId, to: after.externalId } };
 }
@@ -128,6 +136,7 @@ export async function removeUser(
   }
   refuseUser(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));
   await deleteUser(tx, accountId, userId);
+  await raiseVersion(tx, accountId);
   return before.externalId;
 }
 

@@ -51,7 +51,9 @@ export async function defineQuestions(
   );
   await insertQuestions(tx, accountId, added);
   await updateQuestions(tx, accountId, changed);
-  return added.length + changed.length;
+  const count = added.length + changed.length;
+  if (count > 0) await raiseVersion(tx, accountId);
+  return count;
 }
 
 const idsOf = (options: AnswerOption[]) => JSON.stringify(options.map(({ id }) => id));
@@ -119,6 +121,7 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: De
   });
   const changed = wanted.filter((kpi) => kpiDigest(kpi) !== kpiDigest(present.get(kpi.id)));
   await upsertKpis(tx, accountId, changed);
+  if (changed.length > 0) await raiseVersion(tx, accountId);
   return changed.length;
 }
 
@@ -157,6 +160,7 @@ export async function retireQuestions(
   }
   const wanted = keys.map((key) => ids.get(key) as number);
   await updateRetired(tx, accountId, wanted, isRetired);
+  await raiseVersion(tx, accountId); // how many weeks a rolling value covers depends on the questions in rotation
 }
 
 /**
@@ -282,6 +286,7 @@ export async function retireQuestion(
   const { id, retiredAt } = await questionById(tx, accountId, questionId);
   if ((retiredAt !== null) === isRetired) return false;
   await updateRetired(tx, accountId, [id], isRetired);
+  await raiseVersion(tx, accountId);
   return true;
 }
 

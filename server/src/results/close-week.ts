@@ -2,7 +2,8 @@
 // transaction (rules.md P1).
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction, isLostRace } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -67,7 +68,10 @@ export async function closeWeekNow(
   return { week: wanted, published: published ?? 0 };
 }
 
-/** Closes a week, and queues its digests in the same transaction, so that none is lost (digests/digests.ts). Imported weeks have none. */
+/**
+ * Closes a week, and in the same transaction queues its digests, so that none is lost (digests/digests.ts), and records its events. Imported
+ * weeks have neither. The events are the same no matter who has answered.
+ */
 async function closeWithDigest(
   tx: Transaction,
   keys: AnswerKeys,
@@ -76,7 +80,10 @@ async function closeWithDigest(
   now: number,
 ): Promise<number | undefined> {
   const published = await closeWeek(tx, keys, accountId, week);
-  if (published !== undefined) await insertDigestWeek(tx, accountId, week, now);
+  if (published === undefined) return undefined;
+  await insertDigestWeek(tx, accountId, week, now);
+  await recordEvent(tx, accountId, 'week.closed', week, { week });
+  await recordEvent(tx, accountId, 'week.published', week, { week });
   return published;
 }
 
@@ -95,9 +102,9 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
   for (const { accountId, week } of ended) {
     // Each is a separate transaction.
     await inTransaction(pool, async (tx) => {
-      // Don't wait for an import into the account, which can take minutes: the next call comes sooner.
+      // Don't wait for an import into the account, or for a large push, which can take minutes: the next call comes sooner.
       if (await tryLockSurvey(tx, accountId)) await closeWithDigest(tx, keys, accountId, week, now);
-    }).catch((error: unknown) => failures.push(error));
+    }).catch((error: unknown) => isLostRace(error) || failures.push(error));
   }
   if (ended.length > 0) await deleteClosedData(pool, keys);
   if (failures.length > 0) throw failures[0];

@@ -348,9 +348,9 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
   const cells = chooseCells(sets, respondents.length, threshold);
   const isHandedOut = figures === 1 ? () => false : tooFewOwnLinks(ownLinksIn(company), cells, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());
-  const handedOutIn = types.map((): number[] => []);
+  const handedOutIn = types.map(() => new Set<number>());
   for (const [key, people] of cells.shown) {
-    if (isHandedOut(people)) handedOutIn[numberOf(key)]?.push(groupOf(key));
+    if (isHandedOut(people)) handedOutIn[numberOf(key)]?.add(groupOf(key));
     const number = numberOf(key);
     const groups = groupsOfComment[number] as Map<number, number[]>;
     for (const person of people) {
@@ -362,7 +362,7 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
     [...groups].map(([person, groupIds]) => ({
       text: texts[number]?.[person] as string,
       groupIds,
-      handedOutIn: groupIds.filter((id) => handedOutIn[number]?.includes(id)),
+      handedOutIn: groupIds.filter((id) => handedOutIn[number]?.has(id)),
     })),
   );
 }

@@ -3,18 +3,19 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { raiseVersion } from '../accounts/accounts.sql.ts';
+import { queueAdministratorMails, type MailPayload } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
-import type { Mailer } from '../mail/mail.ts';
-import { Rejected } from '../sending/outcomes.ts';
+import { type Mailer, sendUnlessRejected } from '../mail/mail.ts';
+import { recordEvent } from '../events/events.ts';
 import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { addLostMails, updateLost } from './lost-weeks.sql.ts';
+import { updateLost } from './lost-weeks.sql.ts';
 import { deleteClosedData } from './close-week.ts';
 import { endWeek } from './close-week.sql.ts';
 import { selectWeek } from './published-figures.sql.ts';
@@ -47,7 +48,8 @@ async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }:
   await keys.forget(tx, accountId, week);
   await raiseVersion(tx, accountId);
   await audit(tx, accountId, { origin: 'service' }, 'week lost', { subject: weekName(week) });
-  await addLostMails(tx, accountId, week);
+  await recordEvent(tx, accountId, 'week.closed', week, { week });
+  await queueAdministratorMails(tx, accountId, 'mail lost week', { week } satisfies MailPayload<LostMail>);
 }
 
 /** The payload of a job that sends the email. */
@@ -64,12 +66,10 @@ export async function mailLostWeek(
   if (!mailer) return log.warn({ accountId, week }, 'Lost-week notice not sent: SMTP_URL is not set');
   const { name, language } = await accountById(pool, accountId);
   const { subject, content } = mailOf(language, inert(name, 80), weekName(week), publicUrl);
-  try {
-    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...renderMail(content) });
-  } catch (error) {
-    if (!(error instanceof Rejected)) throw error;
-    log.warn({ accountId, week, cause: error.message }, 'The mail server rejected a lost-week notice');
-  }
+  const mail = { id: `lost ${accountId} ${week} ${to}`, to, subject, ...renderMail(content) };
+  await sendUnlessRejected(mailer, mail, (cause) =>
+    log.warn({ accountId, week, cause }, 'The mail server rejected a lost-week notice'),
+  );
 }
 
 const texts = catalogue<typeof en, Arguments['lost-weeks']>({ en, sv, de });

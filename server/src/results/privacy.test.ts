@@ -22,6 +22,7 @@ import {
   type KnownOfWeek,
 } from '../testing/attacks/attacker.ts';
 import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/attacks/histories.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { apply, person, unit } from '../testing/organizations.ts';
 import { answerLine, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -268,7 +269,7 @@ function collect(
   }
 }
 
-const histories = Number(process.env['WIRE_ATTACKS'] ?? 3);
+const histories = caseCount('WIRE_ATTACKS', 3);
 
 describe('the attacker, over HTTP', () => {
   test(

@@ -188,15 +188,17 @@ async function weekData(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, distribution, comments, isLive }: OpenWeekRow,
+  { figures, distribution, comments, isLive, noise }: OpenWeekRow,
   key: WeekKey,
 ): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
   const data = await selectWeekData(tx, accountId, week);
   const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
   const people = users.map((user) => ({ ...user, respondent: key.respondentOf(user.userId) }));
   const present = new Set(people.filter(({ isActive }) => isActive).map(({ respondent }) => respondent));
-  // The same name in every week. People who were removed, or appear only in a history file, keep their number of this week.
-  const names = new Map(people.map(({ respondent, userId }) => [respondent, `user ${userId}`]));
+  // Only noise needs them. The same name in every week; people who were removed, or appear only in a history file, keep their number of this week.
+  const names = new Map(
+    noise === 0 ? [] : people.map(({ respondent, userId }) => [respondent, `user ${userId}`]),
+  );
   const assignments = data.assignments.map((assignment) =>
     scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
       ? { ...assignment, isWithdrawn: true as const }

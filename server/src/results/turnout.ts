@@ -67,8 +67,8 @@ export type Turnout = {
   treeOf: (group: number) => number;
   /** The segments of the people that each round asks. */
   segmentsOfRound: Map<number, Set<number>>;
-  /** For each person, the questions that they answered or skipped. */
-  done: Map<string, Set<number>>;
+  /** For each person, the questions that they answered or skipped. People who did the same questions share one set. */
+  done: Map<string, ReadonlySet<number>>;
 };
 
 export function turnoutOf(data: WeekData): Turnout {
@@ -107,11 +107,16 @@ export function groupsOf(
   return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
 }
 
-/** Records who answered or skipped a question. */
+/**
+ * Records who answered or skipped a question. A set of its own for each of a million people would take more memory than all their answers.
+ */
 export function recordCompleted(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+  const added = new Map<ReadonlySet<number> | undefined, ReadonlySet<number>>();
   for (const { respondent } of answers) {
     const own = done.get(respondent);
-    if (own) own.add(questionId);
-    else done.set(respondent, new Set([questionId]));
+    const known = added.get(own);
+    const now = known ?? (own?.has(questionId) ? own : new Set([...(own ?? []), questionId]));
+    if (!known) added.set(own, now);
+    done.set(respondent, now);
   }
 }

@@ -1,7 +1,7 @@
 // Asks a schedule's questions at once, outside its rhythm, in the current week. It counts as the schedule's round of that week, so the
 // schedule doesn't ask again in it.
 import { type Week, weekOf, dayIn, weekName } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { accountById, lockAccount, refuseSandbox } from '../accounts/accounts.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
@@ -42,7 +42,9 @@ export async function askNow(
     await lockAccount(tx, accountId);
     const schedule = await lockSchedule(tx, accountId, scheduleId);
     if (!schedule) throw scheduleNotFound(scheduleId);
-    const { timezone } = await accountById(tx, accountId);
+    const account = await accountById(tx, accountId);
+    refuseSandbox(account, 'It asks no questions.');
+    const { timezone } = account;
     const week = weekOf(dayIn(timezone, now));
     const weeks = await selectScheduleWeeks(tx, accountId, scheduleId);
     if (weeks.some((one) => one.week === week && one.outcome === 'opened')) throw alreadyAsked(week);

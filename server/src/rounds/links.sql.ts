@@ -1,5 +1,5 @@
-// SQL of personal links. Writers: links.ts, link-notices.ts, and card-links.sql.ts for cards; closing deletes them
-// (results/close-week.sql.ts).
+// SQL of personal links. Writers: links.ts, and messages/link-notices.sql.ts and card-links.sql.ts for other ways in which links end or
+// begin; closing deletes them (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Channels } from '../base/messages/channels.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -22,6 +22,11 @@ export async function insertLinks(
     for    key share of p`;
 }
 
+/** Deletes a link. */
+export async function deleteByHash(db: Db, accountId: AccountId, hash: Buffer): Promise<void> {
+  await db`delete from links where account_id = ${accountId} and hash = ${hash}`;
+}
+
 /** Deletes the links of a week that were handed out to these people, except those of their cards. */
 export async function deleteHandedOut(
   tx: Transaction,
@@ -33,30 +38,6 @@ export async function deleteHandedOut(
     delete from links
     where  account_id = ${accountId} and week = ${week} and user_id = any(${userIds})
       and  is_exported and not from_card`;
-}
-
-/**
- * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and returns
- * these addresses without duplicates. A link sent to a new address replaces the old one (P13).
- */
-export async function deleteLinksElsewhere(
-  db: Db,
-  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
-): Promise<{ accountId: AccountId; userId: number; week: Week; to: string }[]> {
-  const rows = people.map(({ accountId, userId, week, address }) => ({ accountId, userId, week, address }));
-  return db`
-    with gone as (delete from links l
-                  using  jsonb_to_recordset(${db.json(rows)})
-                           as n("accountId" integer, "userId" integer, week date, address text)
-                  where  l.account_id = n."accountId" and l.user_id = n."userId" and l.week = n.week
-                    and  lower(l.sent_to) <> lower(n.address)
-                    and  exists (select 1
-                                 from   links k
-                                 where  k.account_id = l.account_id and k.user_id = l.user_id and k.week = l.week
-                                   and  lower(k.sent_to) = lower(n.address))
-                  returning l.account_id, l.user_id, l.week, l.sent_to)
-    select distinct account_id as "accountId", user_id as "userId", week as "week", sent_to as "to"
-    from   gone`;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Channels } from '../base/messages/channels.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
+import { deleteByHash, deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
 /** 27 base-62 characters: 160 bits. */
 const length = 27;
@@ -41,6 +41,10 @@ export async function newLinks(
   );
   return links;
 }
+
+/** Deletes a link that reached no one. */
+export const deleteUnsentLink = (db: Db, accountId: AccountId, link: string): Promise<void> =>
+  deleteByHash(db, accountId, tokenHash(link));
 
 /**
  * Creates a link for each active person asked in an open week, as if it had been emailed, and returns the secret parts of

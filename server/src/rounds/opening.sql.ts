@@ -35,6 +35,12 @@ export async function selectPeopleToAsk(
 /** A round of a week with the respondent numbers of the people it asks. */
 export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
 
+/** Returns whether nothing was asked in the week so far. */
+export async function selectIsNewWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
+  const rows = await tx`select from weeks where account_id = ${accountId} and week = ${week}`;
+  return rows.length === 0;
+}
+
 /** Returns whether a week has rounds imported from a history file. */
 export async function selectHasImported(db: Db, accountId: AccountId, week: Week): Promise<boolean> {
   const [row] = await db<{ hasImported: boolean }[]>`
@@ -72,6 +78,15 @@ export async function selectAskedInWeek(
       people: (peopleOf.get(round.id) ?? []).map(({ respondent }) => respondent),
     })),
   };
+}
+
+/**
+ * Turns off sequential scans until the transaction ends. Otherwise, while the table of messages is empty, PostgreSQL plans to read all of it for
+ * each new message, to see whether there is one already, and then reads those that it has just written: 100,000 people took 40 seconds instead of
+ * two.
+ */
+export async function avoidSequentialScans(tx: Transaction): Promise<void> {
+  await tx`set local enable_seqscan = off`;
 }
 
 /** Records who is asked in a week. */

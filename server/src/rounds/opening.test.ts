@@ -1,6 +1,7 @@
 // Opening the rounds of schedules: once, at the right time, for the right people, and what happens when people leave.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockAccount } from '../accounts/accounts.ts';
 import { saveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
@@ -9,9 +10,9 @@ import { closeWeekNow } from '../results/close-week.ts';
 import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';
-import { dueSchedules, openDueRounds } from './opening.ts';
+import { dueSchedules, openDueRounds, openRounds } from './opening.ts';
 import { createSchedule, pauseSchedule } from './schedules.ts';
-import { selectScheduleWeeks } from './schedules.sql.ts';
+import { lockSchedule, type Schedule, selectScheduleWeeks } from './schedules.sql.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -362,4 +363,21 @@ describe('a second round in a week', () => {
       inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
     ).rejects.toMatchObject({ code: 'same text', details: [{ type: 'same text', path: 'questions' }] });
   });
+});
+
+test('new messages are compared with others by index, also while there are none', async () => {
+  const { account, scheduleId } = await scheduled();
+  await world.pool`delete from messages`;
+  await world.pool`vacuum analyze messages`;
+  const scans = await inTransaction(world.pool, async (tx) => {
+    await lockAccount(tx, account.id);
+    const schedule = (await lockSchedule(tx, account.id, scheduleId)) as Schedule;
+    const when = { week: askedWeek, now: noon, isSimulated: false, isNow: false };
+    expect((await openRounds(tx, world.keys, schedule, when)).outcome).toBe('opened');
+    const [row] = await tx<{ scans: number }[]>`
+      select seq_scan::integer as scans from pg_stat_xact_user_tables where relname = 'messages'`;
+    return row?.scans;
+  });
+  expect(scans).toBe(0);
+  expect((await messagesOf(account)).length).toBeGreaterThan(0);
 });

@@ -4,17 +4,20 @@ import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction, isLostRace } from '../db/db.ts';
+import { recordEvent } from '../events/events.ts';
 import { datesDue } from './by-date/due-days.ts';
 import { deleteAskedInWeek, insertAskedByDate, selectPeopleDue, selectThreshold } from './by-date/due.sql.ts';
 import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
 import {
+  avoidSequentialScans,
   insertMessages,
   insertParticipants,
   type NewMessage,
   type PersonToAsk,
   selectAskedInWeek,
   selectHasImported,
+  selectIsNewWeek,
   selectPeopleToAsk,
 } from './opening.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -50,12 +53,16 @@ export type Opened = Due & { outcome: 'opened' | 'missed'; reason: MissedReason 
 /**
  * Returns the schedules of all accounts that are due and have no outcome yet. A schedule is due as soon as its hour has come in any
  * person's time zone, as long as someone can still get a message in that week. Schedules of last week that were not opened are
- * included as well. `now`: milliseconds since 1970.
+ * included as well. `now`: milliseconds since 1970. `simulated`: the account that is being simulated.
  */
-export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
+export async function dueSchedules(
+  pool: Pool,
+  now: number,
+  simulated: AccountId | null = null,
+): Promise<Due[]> {
   const latest = weekOf(dayIn(firstTimezone, now));
   const weeks = [latest, addWeeks(latest, -1)];
-  const schedules = await selectActiveSchedules(pool, weeks[1] as Week);
+  const schedules = await selectActiveSchedules(pool, weeks[1] as Week, simulated);
   if (schedules.length === 0) return [];
   const settled = await selectSettled(pool, weeks);
   const near = schedules.flatMap((schedule) =>
@@ -100,7 +107,7 @@ export type OnlyAccount = { accountId: AccountId; isSimulated?: boolean };
 
 /**
  * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end.
- * If an account is busy, for example with an import, its schedules are opened by the next call.
+ * If an account is busy, for example with an import or a large push, its schedules are opened by the next call.
  */
 export async function openDueRounds(
   pool: Pool,
@@ -111,12 +118,12 @@ export async function openDueRounds(
   const opened: Opened[] = [];
   const failures: unknown[] = [];
   const isSimulated = only?.isSimulated ?? false;
-  for (const due of await dueSchedules(pool, now)) {
+  for (const due of await dueSchedules(pool, now, isSimulated && only ? only.accountId : null)) {
     if (only && due.accountId !== only.accountId) continue;
     // Each schedule is opened in a separate transaction.
     const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {
-        failures.push(error);
+        if (!isLostRace(error)) failures.push(error);
       },
     );
     if (one) opened.push(one);
@@ -182,6 +189,7 @@ export async function openRounds(
   const day = planned ?? dayIn(timezone, now);
   const { people, rounds } = await audienceOf(tx, schedule, { week, day, groups, without, parents });
   if (people.length === 0) return missed(byDate ? 'tooFewDue' : 'noPeople');
+  const isNew = !isSimulated && (await selectIsNewWeek(tx, accountId, week));
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
   // An employer could import answers of all people but one, and derive the last answer from the figure.
@@ -212,10 +220,12 @@ export async function openRounds(
     // One transaction runs one statement at a time.
     await openRound(tx, accountId, key, round);
   }
+  await avoidSequentialScans(tx);
   await insertParticipants(tx, accountId, week, userIds);
   if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, schedule, messages);
+  if (isNew) await recordEvent(tx, accountId, 'week.opened', week, { week });
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 
@@ -239,23 +249,24 @@ async function audienceOf(
     parents,
   }: { week: Week; day: string; groups: number[]; without: ReadonlySet<number>; parents: Parents },
 ): Promise<Audience> {
-  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(descendantsOf(groupId, parents)) }));
-  const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
+  // For each group whose members are asked, the group of the schedule that it is part of. None is part of two: they are the outermost ones.
+  const askedAs = new Map<number, number>();
+  for (const groupId of groups) for (const id of descendantsOf(groupId, parents)) askedAs.set(id, groupId);
   const { attribute = '' } = byDate ?? {};
   const range = byDate && datesDue(byDate, day);
   const due = range && (await selectPeopleDue(tx, accountId, { scheduleId, attribute, range, day }));
   const minimum = byDate ? Math.max(byDate.minPeople, await selectThreshold(tx, accountId, week)) : 1;
-  const all = (await selectPeopleToAsk(tx, accountId, within)).filter(
+  const all = (await selectPeopleToAsk(tx, accountId, [...askedAs.keys()])).filter(
     ({ userId, memberOf }) => (due?.has(userId) ?? true) && !memberOf.some((id) => without.has(id)),
   );
-  const rounds = asked
-    .map(({ groupId, subtree }) => {
-      const members = all.flatMap(({ userId, memberOf }) => {
-        const own = memberOf.filter((id) => subtree.has(id));
-        return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
-      });
-      return { groupId, members };
-    })
+  const membersOf = new Map(groups.map((groupId) => [groupId, [] as Audience['rounds'][number]['members']]));
+  for (const { userId, memberOf } of all) {
+    const own = Map.groupBy(memberOf, (id) => askedAs.get(id));
+    for (const [groupId, ids] of own)
+      if (groupId !== undefined) membersOf.get(groupId)?.push({ person: { userId }, memberOf: ids });
+  }
+  const rounds = [...membersOf]
+    .map(([groupId, members]) => ({ groupId, members }))
     .filter(({ members }) => !byDate || members.length >= minimum);
   if (!byDate) return { people: all, rounds };
   const chosen = new Set(rounds.flatMap(({ members }) => members.map(({ person }) => person.userId)));

@@ -17,8 +17,9 @@ const emailFails = (db: Db) => db`
           where  f.account_id = u.account_id and f.user_id = u.user_id and lower(f.address) = lower(u.email)
             and  f.at > now() - ${restOfEmail}::interval)`;
 
-/** Condition: user u can get text messages. */
-const hasSms = (db: Db, sms: boolean) => db`${sms}::boolean and u.phone is not null and ${smsIsOn(db)}`;
+/** Condition: user u can get text messages. `sms`: whether a gateway is configured. */
+export const hasSms = (db: Db, sms: boolean) =>
+  db`${sms}::boolean and u.phone is not null and ${smsIsOn(db)}`;
 
 /** The channel of user u, of those that are configured; null: none reaches them. */
 export const channelOf = (db: Db, { mail, sms }: Channels) => db`

@@ -116,19 +116,41 @@ export async function openRound(
   return { roundId, respondents };
 }
 
-/** Returns the ids of a group and its descendants. */
+/** Returns the ids of a group and its descendants, in ascending order. Takes as long as there are such groups. */
 export function descendantsOf(groupId: number, parents: Parents): number[] {
-  return [...parents.keys()].filter((id) => ancestorsOf(id, parents).includes(groupId));
+  if (!parents.has(groupId)) return [];
+  const children = childrenIn(parents);
+  const found = [groupId];
+  // Also goes through what it adds.
+  for (const id of found) for (const child of children.get(id) ?? []) found.push(child);
+  return found.toSorted((a, b) => a - b);
+}
+
+/** The subgroups of each group, by the tree that they were read from: schedules with thousands of groups ask for the descendants of each. */
+const childrenOfTrees = new WeakMap<Parents, ReadonlyMap<number, number[]>>();
+
+function childrenIn(parents: Parents): ReadonlyMap<number, number[]> {
+  const known = childrenOfTrees.get(parents);
+  if (known) return known;
+  const children = new Map<number, number[]>();
+  for (const [id, parentId] of parents) {
+    if (parentId === null) continue;
+    const others = children.get(parentId);
+    if (others) others.push(id);
+    else children.set(parentId, [id]);
+  }
+  childrenOfTrees.set(parents, children);
+  return children;
 }
 
 /** Returns those of the groups that exist, without descendants of other ones in the list. */
 export function outermost(groupIds: number[], parents: Parents): number[] {
-  const present = [...new Set(groupIds)].filter((id) => parents.has(id));
-  return present.filter(
+  const present = new Set(groupIds.filter((id) => parents.has(id)));
+  return [...present].filter(
     (id) =>
       !ancestorsOf(id, parents)
         .slice(1)
-        .some((ancestor) => present.includes(ancestor)),
+        .some((ancestor) => present.has(ancestor)),
   );
 }
 

@@ -125,16 +125,21 @@ export async function lockSchedule(
   return row;
 }
 
-/** Returns the schedules of all accounts that are not paused and have not ended before `day`, with the accounts' time zones. */
+/**
+ * Returns the schedules of all accounts that are not paused and have not ended before `day`, with the accounts' time zones. Sandboxes open no
+ * weeks. `simulated`: an account whose schedules are returned whatever its kind.
+ */
 export async function selectActiveSchedules(
   db: Db,
   day: string,
+  simulated: AccountId | null,
 ): Promise<(Schedule & { timezone: string })[]> {
   return db<(Schedule & { timezone: string })[]>`
     select s.*, a.timezone as "timezone"
     from   (select ${columns(db)} from schedules) s
     join   accounts a on a.account_id = s."accountId"
     where  s."pausedAt" is null and (s."untilDay" is null or s."untilDay" >= ${day})
+      and  (a.kind = 'company' or a.account_id = ${simulated}::integer)
     order  by s."accountId", s."id"`;
 }
 

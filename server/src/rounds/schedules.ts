@@ -3,6 +3,7 @@
 import { workingHours } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault } from '../base/errors.ts';
 import { dayFault, nameFault, type FieldFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -34,7 +35,9 @@ export async function createSchedule(
 ): Promise<number> {
   await lockAccount(tx, accountId);
   await refuseFaults(tx, accountId, schedule);
-  return insertSchedule(tx, accountId, schedule);
+  const id = await insertSchedule(tx, accountId, schedule);
+  await raiseVersion(tx, accountId); // how many weeks a rolling value covers depends on the schedules
+  return id;
 }
 
 /** Returns everything that is wrong with a schedule, including references to groups, questions and KPIs that don't exist. */
@@ -69,6 +72,7 @@ export async function changeSchedule(
   await scheduleById(tx, accountId, scheduleId);
   await refuseFaults(tx, accountId, schedule);
   await updateSchedule(tx, accountId, scheduleId, schedule);
+  await raiseVersion(tx, accountId);
 }
 
 /** Returns a schedule of the account. Throws a Fault if it does not exist. */
@@ -85,7 +89,9 @@ export async function pauseSchedule(
   scheduleId: number,
   isPaused: boolean,
 ): Promise<void> {
+  await lockAccount(tx, accountId);
   if (!(await updatePaused(tx, accountId, scheduleId, isPaused))) throw scheduleNotFound(scheduleId);
+  await raiseVersion(tx, accountId);
 }
 
 /** Deletes a schedule. Rounds that it has already opened continue. */
@@ -94,7 +100,9 @@ export async function removeSchedule(
   accountId: AccountId,
   scheduleId: number,
 ): Promise<void> {
+  await lockAccount(tx, accountId);
   if (!(await deleteSchedule(tx, accountId, scheduleId))) throw scheduleNotFound(scheduleId);
+  await raiseVersion(tx, accountId);
 }
 
 /** Returns the Fault for a schedule that does not exist. */

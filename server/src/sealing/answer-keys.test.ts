@@ -25,6 +25,7 @@ import {
   weekAt,
   useDatabase,
 } from './answer-keys.fixture.ts';
+import { cases } from '../testing/house/cases.ts';
 
 useDatabase();
 
@@ -348,7 +349,7 @@ describe('in any order of events', () => {
           for (const [of, secret] of secrets) expect(await secretOf(one, of)).toEqual(secret);
         }
       }),
-      { numRuns: 25 },
+      cases(25),
     );
   }, 120_000);
 });

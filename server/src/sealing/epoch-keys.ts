@@ -110,13 +110,14 @@ export function unwrap(
 /** A pool of random bytes for nonces. Generating each nonce on its own would take longer than sealing. */
 const nonces = { bytes: Buffer.alloc(nonceLength * 256), next: 256 };
 
-function freshNonce(): Buffer {
+/** Writes a fresh nonce to the start of a buffer. */
+function writeNonce(into: Buffer): void {
   if (nonces.next === 256) {
     randomFillSync(nonces.bytes);
     nonces.next = 0;
   }
   const start = nonces.next++ * nonceLength;
-  return Buffer.from(nonces.bytes.subarray(start, start + nonceLength));
+  nonces.bytes.copy(into, 0, start, start + nonceLength);
 }
 
 /**
@@ -124,10 +125,15 @@ function freshNonce(): Buffer {
  * often as a KeyObject: 8 µs per call instead of 27 µs, because Node does not have to create one each time.
  */
 export function seal(secret: Uint8Array | KeyObject, context: Uint8Array, plain: Uint8Array): Buffer {
-  const nonce = freshNonce();
-  const cipher = createCipheriv('aes-256-gcm', secret, nonce);
+  const sealed = Buffer.allocUnsafe(nonceLength + plain.length + tagLength);
+  writeNonce(sealed);
+  const cipher = createCipheriv('aes-256-gcm', secret, sealed.subarray(0, nonceLength));
   cipher.setAAD(context);
-  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  // GCM is a stream cipher: `final` returns no bytes.
+  sealed.set(cipher.update(plain), nonceLength);
+  cipher.final();
+  sealed.set(cipher.getAuthTag(), nonceLength + plain.length);
+  return sealed;
 }
 
 /** Decrypts sealed bytes. Returns undefined if the secret or the context is different, or the bytes were changed. */

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '../db/db.ts';
 import { type AnsweredWeek, answeredWeek, keyPathOf, keysBeside } from '../testing/attacks/forgetting.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { asSuperuser } from '../testing/postgres.ts';
 import {
   connections,
@@ -228,7 +229,7 @@ async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week 
 }
 
 /** How many of the interruptions are tried, beginning with another one each hour. KILLS=9: all of them. */
-const kills = Number(process.env['KILLS'] ?? 3);
+const kills = caseCount('KILLS', 3);
 
 const chosenOf = (count: number): number[] =>
   Array.from(

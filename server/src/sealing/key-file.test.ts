@@ -15,6 +15,7 @@ import {
   removeKeyFile,
   writeKeyFile,
 } from './key-file.ts';
+import { cases } from '../testing/house/cases.ts';
 
 /** When the process dies: after this number of disk operations, with `isTorn` in the middle of a write. */
 const death = vi.hoisted(() => ({ left: Infinity, isTorn: false, isDead: false }));
@@ -154,7 +155,7 @@ describe.each([
           for (let old = 1; old < 40; old++) expect(has(keyAt(first, old) as EpochKey)).toBe(false);
         },
       ),
-      { numRuns: 30 },
+      cases(30),
     );
   });
 

@@ -53,7 +53,7 @@ export function encodeAnswers(answers: PersonAnswers): Buffer {
   for (const [question, answer] of answers) {
     const { value, choices, comment, skipped, counted, notApplicable, giving } = answer;
     const { link, visit, handedOut } = giving;
-    const name = JSON.stringify([link, visit, handedOut]);
+    const name = `${link} ${visit} ${handedOut}`; // none of them contains a space
     const place = places.get(name) ?? encoded.g.push([link, visit, handedOut ? 1 : 0]) - 1;
     places.set(name, place);
     const flags =

@@ -1,5 +1,5 @@
 // Secrets that the service must be able to decrypt: those of two-factor authentication, the SFTP host keys, the noise keys of
-// accounts and the key of cards. They are stored in the database, encrypted with a key in a file next to the answer key. So neither the database nor its
+// accounts, the key of cards, the secrets of webhooks and pulls, and the client secrets of sign-in providers. They are stored in the database, encrypted with a key in a file next to the answer key. So neither the database nor its
 // backups reveal them.
 //
 // Unlike the answer key, this key stays the same and can be copied, because these secrets are needed as long as the installation
@@ -12,8 +12,11 @@ import type { Sealer } from '../base/crypto/sealer.ts';
 import { deleteCardKey } from '../cards/card-key.sql.ts';
 import { resealCardKey } from '../cards/card-key.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { resealPullSecrets } from '../pulls/secrets.ts';
 import { resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import { deleteHostKeys } from '../sftp/host-keys.sql.ts';
+import { resealClientSecrets } from '../sso/client-secrets.ts';
+import { resealWebhookSecrets } from '../webhooks/secrets.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
 import type { KeyPlace } from './epoch-chain.ts';
 import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
@@ -87,6 +90,9 @@ export class Secrets implements Sealer {
     await resealHostKeys(tx, reseal);
     await resealNoiseKeys(tx, reseal);
     await resealCardKey(tx, reseal);
+    await resealWebhookSecrets(tx, reseal);
+    await resealClientSecrets(tx, reseal);
+    await resealPullSecrets(tx, reseal);
     return key;
   }
 

@@ -61,10 +61,13 @@ export class WeekKey {
 
   /** Encrypts the answers of a respondent, padded so that their length reveals almost nothing (paddedLength). */
   seal(respondent: string, plain: Uint8Array): Buffer {
-    const padded = Buffer.alloc(paddedLength(plain.length + 4));
+    const padded = Buffer.allocUnsafe(paddedLength(plain.length + 4));
     padded.writeUInt32BE(plain.length, 0);
     padded.set(plain, 4);
-    return seal(this.#sealing, this.#contextOf(respondent), padded);
+    padded.fill(0, 4 + plain.length);
+    const sealed = seal(this.#sealing, this.#contextOf(respondent), padded);
+    padded.fill(0); // it shares memory with other buffers
+    return sealed;
   }
 
   /** Decrypts the answers of a respondent. Throws if they were changed or belong to another respondent. */

@@ -1,7 +1,8 @@
 // The sender of a queue: everything that is due when it is called is sent once, even if it is still sending because of another call.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openOutbox, type Outcome } from './outbox.ts';
+import { deliver, openOutbox, type Outcome } from './outbox.ts';
+import { cases } from '../testing/house/cases.ts';
 
 /** A queue in memory. `send` says what happens to an email. Other code runs at each step of the queue. */
 function queueOf(send: (email: number) => Outcome) {
@@ -50,7 +51,7 @@ describe('a sender', () => {
         expect(new Set(sent).size).toBe(sent.length);
         for (let email = 0; email < expected; email++) expect(sent).toContain(email);
       }),
-      { numRuns: 100 },
+      cases(100),
     );
   });
 
@@ -68,6 +69,44 @@ describe('a sender', () => {
     isDown = false;
     await call(0);
     expect(sent.toSorted()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('sends to all others while the receiver is slow with one, and takes no more than it can send soon', async () => {
+    const { due, sent, step, queue } = queueOf(() => 'taken');
+    const slow = Promise.withResolvers<void>();
+    let [taken, most] = [0, 0];
+    const take = async (now: number, count: number) => {
+      const some = await queue.take(now, count);
+      taken += some.length;
+      most = Math.max(most, taken - sent.length);
+      return some;
+    };
+    const send = async (email: number) => {
+      if (email === 0) await slow.promise;
+      return queue.send(email);
+    };
+    const call = openOutbox(() => Promise.resolve({ ...queue, take, send }));
+    due.push(...Array.from({ length: 450 }, (_, i) => i));
+    const calling = call(0);
+    while (sent.length < 449) await step();
+    expect(most).toBeLessThanOrEqual(201);
+    slow.resolve();
+    await calling;
+    expect(sent.at(-1)).toBe(0);
+  });
+
+  test('stops if an outcome can’t be recorded, and reports the error', async () => {
+    const { due, sent, queue } = queueOf(() => 'taken');
+    const send = async (email: number) => {
+      const result = await queue.send(email);
+      return email === 5 ? { ...result, recorded: Promise.reject(new Error('No database.')) } : result;
+    };
+    const call = openOutbox(() => Promise.resolve({ ...queue, send }));
+    due.push(...Array.from({ length: 300 }, (_, i) => i));
+    await expect(call(0)).rejects.toThrow('No database.');
+    expect(sent.length).toBeLessThan(12);
+    await call(0);
+    expect(new Set(sent).size).toBe(sent.length);
   });
 
   test('works again after an error', async () => {
@@ -146,4 +185,28 @@ describe('a sender', () => {
     // Shorter than our own pause, which has doubled.
     expect(putBack.map(({ until }) => Math.round((until - 3_601_000) / 1000))).toEqual([120]);
   });
+});
+
+test('a message whose connection ends while it is being recorded that sending begins is sent again, and not left as being sent', async () => {
+  const begun = Promise.withResolvers<boolean>();
+  const postponed: boolean[] = [];
+  const send = async (beforeEnd?: () => Promise<void>) => {
+    void beforeEnd?.();
+    throw new Error('The connection was closed.');
+  };
+  const never = () => Promise.reject(new Error('Not expected.'));
+  const sending = deliver(
+    send,
+    { now: 0, attempts: 0 },
+    {
+      begin: () => begun.promise,
+      sent: never,
+      refused: never,
+      unknown: never,
+      postponed: async (_until, _reason, hasBegun) => void postponed.push(hasBegun),
+    },
+  );
+  begun.resolve(true);
+  expect(await sending).toMatchObject({ outcome: 'down' });
+  expect(postponed).toEqual([true]);
 });

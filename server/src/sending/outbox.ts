@@ -67,32 +67,18 @@ export function openOutbox<Due, Outgoing>(
   };
 }
 
-/**
- * Sends everything that is due. Returns false if the receiver is unavailable. While messages are being sent, the next ones are
- * prepared, so that the receiver does not wait for the database.
- */
+/** Sends everything that is due. Returns false if the receiver is unavailable. After an outage, a single message is tried before more are taken. */
 async function sendDue<Due, Outgoing>(
   queue: Queue<Due, Outgoing>,
   clock: () => number,
   wasDown: boolean,
   pauses: Pauses,
 ): Promise<boolean> {
-  let next = takeNext(queue, clock(), wasDown ? 1 : batchSize);
-  for (let isFirst = wasDown; ; isFirst = false) {
-    const outgoing = await next;
-    if (!outgoing) return !isFirst;
-    // After an outage, a single message is tried before more are taken.
-    next = isFirst ? Promise.resolve([]) : takeNext(queue, clock(), batchSize);
-    next.catch(() => {}); // reported where it is awaited
-    const { left, isDown } = await sendAll(queue, outgoing, clock(), pauses);
-    if (isDown) {
-      await queue.putBack([...left, ...((await next) ?? [])], clock() + minute);
-      return false;
-    }
-    for (const [until, paused] of Map.groupBy(left, (one) => pauses.until(queue.laneOf(one))))
-      await queue.putBack(paused, until);
-    if (isFirst) next = takeNext(queue, clock(), batchSize);
+  if (wasDown) {
+    const first = await takeNext(queue, clock(), 1);
+    if (!first || !(await new Sending(queue, clock, pauses).sendAll(first))) return false;
   }
+  return new Sending(queue, clock, pauses).sendAll();
 }
 
 /** Takes due messages and returns those to send now, of which there may be none; undefined if nothing was due. */
@@ -105,38 +91,114 @@ async function takeNext<Due, Outgoing>(
   return due.length === 0 ? undefined : queue.prepare(due, now);
 }
 
-/** Sends messages. `left`: those that were not tried, because the receiver is unavailable (`isDown`) or their lane is paused. */
-async function sendAll<Due, Outgoing>(
-  queue: Queue<Due, Outgoing>,
-  outgoing: Outgoing[],
-  now: number,
-  pauses: Pauses,
-): Promise<{ left: Outgoing[]; isDown: boolean }> {
-  const rest = [...outgoing];
-  const paused: Outgoing[] = [];
-  const recordings: Promise<unknown>[] = [];
-  let isDown = false;
-  const sendNext = async (): Promise<void> => {
-    for (let one = rest.shift(); one !== undefined; one = rest.shift()) {
-      const lane = queue.laneOf(one);
-      if (pauses.until(lane) > now) {
-        paused.push(one);
+/**
+ * One call of the sender. Each connection gets the next message as soon as it is free: while messages are sent, the next ones are taken
+ * and prepared, and what happened to the previous ones is recorded.
+ */
+class Sending<Due, Outgoing> {
+  readonly #queue: Queue<Due, Outgoing>;
+  readonly #clock: () => number;
+  readonly #pauses: Pauses;
+  /** Taken and prepared, but not tried. */
+  #ready: Outgoing[] = [];
+  /** The messages that follow `#ready`; undefined if there are none, or while they are being added to it. */
+  #next: Promise<Outgoing[] | undefined> | undefined;
+  #refilling: Promise<void> | undefined;
+  /** Not tried, because their lane is paused. */
+  #paused: Outgoing[] = [];
+  /** Outcomes that are being recorded. */
+  readonly #recordings = new Set<Promise<unknown>>();
+  #isDown = false;
+  #failure: { error: unknown } | undefined;
+
+  constructor(queue: Queue<Due, Outgoing>, clock: () => number, pauses: Pauses) {
+    this.#queue = queue;
+    this.#clock = clock;
+    this.#pauses = pauses;
+  }
+
+  /** Sends `only` these messages, or all that are due. Returns false if the receiver is unavailable. */
+  async sendAll(only?: Outgoing[]): Promise<boolean> {
+    if (only) this.#ready = only;
+    else this.#take();
+    await Promise.all(
+      Array.from({ length: this.#queue.connections }, () =>
+        this.#sendNext().catch((error: unknown) => this.#fail(error)),
+      ),
+    );
+    await Promise.all(this.#recordings);
+    if (this.#failure) throw this.#failure.error;
+    if (this.#isDown) {
+      const rest = [...this.#ready, ...this.#paused, ...((await this.#next) ?? [])];
+      await this.#queue.putBack(rest, this.#clock() + minute);
+    } else await this.#putBackPaused();
+    return !this.#isDown;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+  }
+
+  /** Sends messages over one connection until there are no more, the receiver is unavailable or something fails. */
+  async #sendNext(): Promise<void> {
+    for (let one = await this.#one(); one !== undefined; one = await this.#one()) {
+      const lane = this.#queue.laneOf(one);
+      const now = this.#clock();
+      if (this.#pauses.until(lane) > now) {
+        this.#paused.push(one);
         continue;
       }
-      const { outcome, recorded, waitMs } = await queue.send(one, now);
-      if (recorded) recordings.push(recorded);
-      recorded?.catch(() => {}); // reported below
+      const { outcome, recorded, waitMs } = await this.#queue.send(one, now);
+      if (recorded) this.#follow(recorded);
       // Recipients deferred by the receiver, for example by greylisting, don't affect the others.
-      if (outcome === 'throttled') pauses.extend(lane, now, waitMs);
-      if (outcome === 'taken') pauses.end(lane, now);
-      if (outcome === 'down') isDown = true;
-      if (isDown) return;
+      if (outcome === 'throttled') this.#pauses.extend(lane, now, waitMs);
+      if (outcome === 'taken') this.#pauses.end(lane, now);
+      if (outcome === 'down') this.#isDown = true;
     }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: queue.connections }, sendNext));
-  for (const one of [...workers, ...(await Promise.allSettled(recordings))])
-    if (one.status === 'rejected') throw one.reason;
-  return { left: [...rest, ...paused], isDown };
+  }
+
+  async #one(): Promise<Outgoing | undefined> {
+    while (!this.#isDown && !this.#failure) {
+      const one = this.#ready.shift();
+      if (one !== undefined) return one;
+      if (!this.#next && !this.#refilling) return undefined;
+      await (this.#refilling ??= this.#refill());
+    }
+    return undefined;
+  }
+
+  #take(): void {
+    this.#next = takeNext(this.#queue, this.#clock(), batchSize);
+    this.#next.catch(() => {}); // reported where it is awaited
+  }
+
+  async #refill(): Promise<void> {
+    try {
+      await this.#putBackPaused();
+      // Otherwise a slow database would leave the outcome of ever more messages unrecorded.
+      while (this.#recordings.size > batchSize) await Promise.race(this.#recordings);
+      const taken = await this.#next;
+      this.#next = undefined;
+      if (!taken) return;
+      this.#ready = taken;
+      if (!this.#isDown) this.#take();
+    } finally {
+      this.#refilling = undefined;
+    }
+  }
+
+  async #putBackPaused(): Promise<void> {
+    const paused = this.#paused.splice(0);
+    for (const [until, some] of Map.groupBy(paused, (one) => this.#pauses.until(this.#queue.laneOf(one))))
+      await this.#queue.putBack(some, until);
+  }
+
+  #follow(recorded: Promise<unknown>): void {
+    const followed = recorded
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#recordings.delete(followed));
+    this.#recordings.add(followed);
+  }
 }
 
 const minute = 60_000;
@@ -179,9 +241,9 @@ export type DeliveryRecords = {
    */
   begin?(): Promise<boolean>;
   sent(): Promise<unknown>;
-  refused(reason: string): Promise<void>;
-  unknown(reason: string): Promise<void>;
   /** `hasBegun`: `begin` returned true. */
+  refused(reason: string, hasBegun: boolean): Promise<void>;
+  unknown(reason: string): Promise<void>;
   postponed(until: number, reason: string, hasBegun: boolean): Promise<void>;
 };
 
@@ -201,10 +263,10 @@ export async function deliver(
   { now, attempts }: { now: number; attempts: number },
   records: DeliveryRecords,
 ): Promise<Sent> {
-  let hasBegun = false;
+  let begun: Promise<boolean> | undefined;
   const beforeEnd = async () => {
-    hasBegun = (await records.begin?.()) ?? false;
-    if (!hasBegun) throw new Withdrawn();
+    begun = records.begin?.();
+    if (!(await begun)) throw new Withdrawn();
   };
   const error = await send(records.begin && beforeEnd).then(
     () => undefined,
@@ -212,8 +274,10 @@ export async function deliver(
   );
   if (!error) return { outcome: 'taken', recorded: records.sent() };
   if (error instanceof Withdrawn) return { outcome: 'gone' };
+  // If the connection ended meanwhile, the database may still be recording that sending begins.
+  const hasBegun = (await begun?.catch(() => false)) ?? false;
   if (error instanceof Rejected) {
-    await records.refused(error.message);
+    await records.refused(error.message, hasBegun);
     return { outcome: 'taken' };
   }
   if (error instanceof Unconfirmed) {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { sealHostKey } from './host-keys.sealed.ts';
 import { createHostKey, hostKeys, readHostKey } from './host-keys.ts';
+import { caseCount } from '../testing/house/cases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => (database = await openTestDatabase()));
@@ -20,7 +21,7 @@ function openTestLog() {
 }
 
 // A former defect made one key in 235 unreadable. HOST_KEYS=10000 takes about 10 s.
-const count = Number(process.env['HOST_KEYS'] ?? 40);
+const count = caseCount('HOST_KEYS', 40);
 
 test('every created Ed25519 key can be read and has all of its 32 bytes', async () => {
   for (let i = 0; i < count; i++) {

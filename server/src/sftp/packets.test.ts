@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packetReader, type Request } from './packets.ts';
 import { packet, types } from './packets.fixture.ts';
+import { cases } from '../testing/house/cases.ts';
 
 test('any bytes are read in the same way in any chunks, and never throw', () => {
   const requests = fc.array(
@@ -37,6 +38,6 @@ test('any bytes are read in the same way in any chunks, and never throw', () => 
       const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
       expect(readAll(chunks)).toEqual(readAll([bytes]));
     }),
-    { numRuns: 300 },
+    cases(300),
   );
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Client } from 'ssh2';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cases } from '../testing/house/cases.ts';
 import { until } from '../testing/until.ts';
 import { sftpLimits } from './limits.ts';
 import { openRawSession, closed, configOf, dial, unusedAddress, disconnected } from './sftp.fixture.ts';
@@ -145,7 +146,7 @@ describe('arbitrary data from a client', () => {
           await disconnected(socket);
         },
       ),
-      { numRuns: 40 },
+      cases(40),
     );
     // An impossible packet length, and a line that never ends.
     for (const bytes of ['SSH-2.0-x\r\n\xff\xff\xff\xff\xff', 'x'.repeat(100_000)]) {
@@ -209,7 +210,7 @@ describe('arbitrary data from a client', () => {
           clearTimeout(late);
         },
       ),
-      { numRuns: 50 },
+      cases(50),
     );
     expect(await isHealthy()).toBe(true);
   });
@@ -230,7 +231,7 @@ describe('arbitrary data from a client', () => {
           session.end();
         },
       ),
-      { numRuns: 40 },
+      cases(40),
     );
     expect(await isHealthy()).toBe(true);
   });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { cases } from '../testing/house/cases.ts';
 import { until } from '../testing/until.ts';
 import { openRawSession, closed, type RawSession, logIn } from './sftp.fixture.ts';
 import { createFlags, type Reply, types, code, packet } from './packets.fixture.ts';
@@ -96,7 +97,7 @@ describe('an upload', () => {
         expect((await textOf(company, 'any.csv')) === expected).toBe(true);
       }),
       {
-        numRuns: 8,
+        numRuns: 2 + cases(6).numRuns, // the examples count
         examples: [
           [[9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((at) => ({ at, letter: 'a' }))],
           [[1, 0, 3, 2, 5, 4, 7, 6, 0, 5].map((at, i) => ({ at, letter: i < 8 ? 'a' : 'b' }))],

@@ -2,6 +2,7 @@
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import type { Span } from '../base/tracing/spans.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import type { Upload } from '../files/store.ts';
 import type { SftpLimits } from './limits.ts';
@@ -28,8 +29,8 @@ export type SftpSession = {
   times: Map<string, number>;
 };
 
-/** An open file or folder. `broken` says why the upload of the file failed. */
-export type Writing = { name: string; upload: Upload; broken: string | undefined };
+/** An open file or folder. `broken` says why the upload of the file failed. `trace` is that of the upload, if it is traced. */
+export type Writing = { name: string; upload: Upload; broken: string | undefined; trace: Span | undefined };
 export type Handle = Writing | { entries: ListingEntry[] };
 
 export type Reply =

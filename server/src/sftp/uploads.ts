@@ -1,5 +1,6 @@
 // Uploads of an SFTP session: files that clients open, write, close and rename. Every refusal is logged, with its reason as the
 // status text.
+import { beginTrace, type Span, asPartOf } from '../base/tracing/spans.ts';
 import { visible } from '../base/visible-text.ts';
 import { openUpload, parkedUpload, recordRefusal, type Upload } from '../files/store.ts';
 import { chunkBytes, chunksInMemory } from '../files/upload-chunks.ts';
@@ -20,8 +21,11 @@ import {
   type Writing,
 } from './session.ts';
 
-/** The maximum number of bytes of waiting requests: four of 32 KB, and what was read with them. */
-const maxQueueBytes = 192 * 1024;
+/**
+ * The maximum number of bytes of waiting requests: 128 KB at which reading stops, the 64 KB that were read with them, and the SSH packet
+ * (RFC 4253 §6.1: 35,000 bytes) whose end was among these.
+ */
+const maxQueueBytes = 192 * 1024 + 35_000;
 
 /** Starts the upload of a file. Files can't be read. */
 export async function startUpload(
@@ -53,11 +57,14 @@ export async function startUpload(
       };
     }
     if (!isThere && !has('create')) return noSuchFile;
-    const upload = await openUpload(session.pool, { ...session.caller, via: 'sftp' }, name);
+    const trace = beginTrace({ name: 'SFTP upload', kind: 'server' });
+    const upload = await asPartOf(trace, () =>
+      openUpload(session.pool, { ...session.caller, via: 'sftp' }, name),
+    );
     session.uploads.add(upload);
     session.own.set(name, upload);
     session.refused.delete(name);
-    return newHandle(session, { name, upload, broken: undefined });
+    return newHandle(session, { name, upload, broken: undefined, trace });
   });
 }
 
@@ -102,6 +109,7 @@ export async function writeFile(
   });
   if (written !== ok) {
     writing.broken = session.refused.get(name) ?? 'The upload failed.';
+    fail(writing.trace);
     await giveUp(session, name, upload);
   }
   return written;
@@ -118,6 +126,9 @@ async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promi
   }
 }
 
+/** Ends the trace of an upload that failed, if it has not ended. */
+const fail = (trace: Span | undefined) => trace?.end({ attributes: { 'error.type': 'refused' } });
+
 /** Deletes an upload. If that fails, it is deleted within the hour. */
 async function giveUp(session: SftpSession, name: string, upload: Upload): Promise<void> {
   session.uploads.delete(upload);
@@ -131,13 +142,17 @@ export async function closeHandle(session: SftpSession, id: number | undefined):
   if (!handle) return noHandle;
   session.handles.delete(id as number);
   if (!('upload' in handle)) return ok;
-  const { name, upload, broken } = handle;
+  const { name, upload, broken, trace } = handle;
   if (broken !== undefined) return failure(broken);
-  const closed = await orRefused(session, name, async () => {
-    if (isTemporary(name)) await upload.park(name);
-    else await publish(session, upload, name);
-    return ok;
-  });
+  const closed = await orRefused(session, name, () =>
+    asPartOf(trace, async () => {
+      if (isTemporary(name)) await upload.park(name);
+      else await publish(session, upload, name);
+      trace?.end();
+      return ok;
+    }),
+  );
+  fail(trace);
   session.uploads.delete(upload);
   if (closed !== ok) await giveUp(session, name, upload);
   else if (!isTemporary(name) && session.own.get(name) === upload) session.own.delete(name);
@@ -207,6 +222,9 @@ export async function endSession(session: SftpSession): Promise<void> {
   await Promise.all(
     unfinished
       .filter(({ broken }) => broken === undefined)
-      .map(({ name, upload }) => giveUp(session, name, upload)),
+      .map(({ name, upload, trace }) => {
+        fail(trace);
+        return giveUp(session, name, upload);
+      }),
   );
 }

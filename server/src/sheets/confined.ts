@@ -6,6 +6,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeFolder, moduleAt, projectFolder } from '../base/places.ts';
+import { inSpan } from '../base/tracing/spans.ts';
 
 export type Limits = {
   /** Total memory in bytes. Only enforced on Linux; elsewhere only the heap is limited. */
@@ -54,12 +55,10 @@ const readable = ['package.json', 'server/package.json', 'contract', 'node_modul
  * Runs a module as a process that gets `input` on stdin. Throws if the process can't be started, or if it exits with a status
  * other than 0: the module must handle every error that its input can cause.
  */
-export async function runConfined(
-  module: URL,
-  args: string[],
-  input: Buffer,
-  limits: Limits,
-): Promise<Ended> {
+export const runConfined = (module: URL, args: string[], input: Buffer, limits: Limits): Promise<Ended> =>
+  inSpan({ name: 'child process', kind: 'internal' }, () => run(module, args, input, limits));
+
+async function run(module: URL, args: string[], input: Buffer, limits: Limits): Promise<Ended> {
   const own = [codeFolder(), new URL('.', module)].flatMap((folder) => withTarget(fileURLToPath(folder)));
   const flags = [
     `--max-old-space-size=${Math.floor(limits.heap / 2 ** 20)}`,

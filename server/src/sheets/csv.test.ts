@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { readCsv } from './csv.ts';
-import { anyCharacter } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../testing/house/cases.ts';
 
 const read = (text: string | Buffer) => readCsv(Buffer.from(text as string)).rows;
 
@@ -230,7 +230,7 @@ describe('any table', () => {
           expect(readCsv(bytes).rows).toEqual(expected);
         },
       ),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 });

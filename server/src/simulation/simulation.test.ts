@@ -16,6 +16,7 @@ import { weeksToClose } from '../rounds/rounds.ts';
 import { createSchedule, pauseSchedule } from '../rounds/schedules.ts';
 import { selectSchedules } from '../rounds/schedules.sql.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
+import { cases } from '../testing/house/cases.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { type Said, scriptsOf } from './script.ts';
@@ -333,6 +334,6 @@ test('about as many people answer as the rate says, and each is asked once', () 
       const answered = scripts.filter((visits) => visits.length > 0).length;
       expect(Math.abs(answered / 300 - rate)).toBeLessThan(0.2);
     }),
-    { numRuns: 30 },
+    cases(30),
   );
 });

@@ -1,11 +1,11 @@
 // The gateway for text messages, against a real receiver: what it gets, and what each of its responses and failures means.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { smsTemplates } from '../base/messages/sms.ts';
+import { signatureHeaders } from '../base/outgoing/signature.ts';
 import { certificate } from '../mail/certificate.fixture.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { openGateway } from './gateway.ts';
 import { gatewaySettings, isSigned, type Manner, openTestGateway, signingSecret } from './gateway.fixture.ts';
-import { signatureHeaders } from './signature.ts';
 import type { Sms } from './sms.ts';
 
 const link = 'https://soundings.example/a/0123456789abcdefghijABCDEFG';
@@ -75,7 +75,7 @@ describe('a request', () => {
       body: '{"test": 2432232314}',
       now: 1_614_265_330_999,
     };
-    expect(signatureHeaders(key, example)).toEqual({
+    expect(signatureHeaders([key], example)).toEqual({
       'webhook-id': example.id,
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -1,22 +1,18 @@
 // Sends text messages through the gateway of the installation: one HTTP request each, over its own connection, so that a connection that
-// the gateway has just closed can't make the status of a message unknown. Redirects are not followed, and of a response only the
-// beginning is read.
+// the gateway has just closed can't make the status of a message unknown.
 import { createHash } from 'node:crypto';
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { type RequestOptions, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
 import { filled, filledJson, type SmsGateway, type Values } from '../base/messages/sms.ts';
+import { exchange, type OutgoingRequest, type OutgoingTimes } from '../base/outgoing/exchange.ts';
+import { signatureHeaders } from '../base/outgoing/signature.ts';
 import { version } from '../base/version.ts';
 import { Deferred, Rejected, Throttled, Unconfirmed } from '../sending/outcomes.ts';
 import { withoutSecrets } from './gateway-reasons.ts';
-import { signatureHeaders } from './signature.ts';
 import type { Gateway, Sms } from './sms.ts';
 
 /** How many messages are sent at the same time. */
 const connections = 4;
 
-/** How long to wait, in ms, until the connection is ready, until the response begins, and until its beginning has been read. */
-const timeouts = { connect: 15_000, response: 60_000, body: 5_000 };
+const timeouts: OutgoingTimes = { connect: 15_000, response: 60_000, body: 5_000 };
 
 /** How much of a response is read, in bytes. */
 const maxResponseBytes = 16 * 1024;
@@ -24,7 +20,7 @@ const maxResponseBytes = 16 * 1024;
 /** The longest pause that a gateway can ask for, in ms. */
 const maxWaitMs = 24 * 3_600_000;
 
-export type GatewayOptions = Partial<typeof timeouts> & { now?: () => number };
+export type GatewayOptions = Partial<OutgoingTimes> & { now?: () => number };
 
 /** Opens the gateway that the settings describe. Connects only when there is something to send. */
 export function openGateway(settings: SmsGateway, options: GatewayOptions = {}): Gateway {
@@ -39,9 +35,14 @@ export function openGateway(settings: SmsGateway, options: GatewayOptions = {}):
       const written = requestFor(settings, sms, now());
       const sent: Progress = { hasBegun: false, withdrawn: undefined };
       try {
-        const response = await exchange(settings, written, { times, beforeEnd, sent });
-        const { statusCode: status = 0, headers } = response;
-        const text = await beginningOf(response, times.body);
+        const { status, headers, text } = await exchange(written, {
+          reach: 'anywhere', // the operator has configured the address, which may be on the same machine
+          times,
+          maxBytes: maxResponseBytes,
+          isTrusted: settings.isTrusted,
+          beforeEnd: beforeEnd && withdrawable(beforeEnd, sent),
+          onBegin: () => void (sent.hasBegun = true),
+        });
         if (status >= 200 && status < 300) return;
         const reason = withoutSecrets(`HTTP ${status}: ${text}`, sms, settings);
         throw errorFor(status, reason, waitIn(headers['retry-after'], now()));
@@ -53,9 +54,7 @@ export function openGateway(settings: SmsGateway, options: GatewayOptions = {}):
   };
 }
 
-type WrittenRequest = { method: string; headers: Record<string, string>; body: string };
-
-function requestFor(settings: SmsGateway, sms: Sms, now: number): WrittenRequest {
+function requestFor(settings: SmsGateway, sms: Sms, now: number): OutgoingRequest {
   const { request, user, password, from, signingKey } = settings;
   const key = createHash('sha256').update(sms.id).digest('hex').slice(0, 32);
   const { to, text, kind, language, externalId, email } = sms;
@@ -72,6 +71,7 @@ function requestFor(settings: SmsGateway, sms: Sms, now: number): WrittenRequest
     filled(one, own) ?? '',
   ]);
   return {
+    url: settings.url,
     method: request.method,
     headers: {
       accept: 'application/json',
@@ -80,7 +80,7 @@ function requestFor(settings: SmsGateway, sms: Sms, now: number): WrittenRequest
       ...(request.auth && { authorization: authorization(request.auth, user, password) }),
       'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      ...(signingKey && signatureHeaders(signingKey, { id: key, body, now })),
+      ...(signingKey && signatureHeaders([signingKey], { id: key, body, now })),
     },
     body,
   };
@@ -100,78 +100,12 @@ const authorization = (auth: 'basic' | 'bearer', user: string, password: string)
 /** `hasBegun`: the gateway may have received something. `withdrawn`: why the message was not sent, although the connection was ready. */
 type Progress = { hasBegun: boolean; withdrawn: { reason: unknown } | undefined };
 
-type ExchangeOptions = {
-  times: typeof timeouts;
-  beforeEnd: (() => Promise<void>) | undefined;
-  sent: Progress;
-};
-
-/** Sends a request, and returns the response when it begins. */
-async function exchange(
-  { url, isTrusted }: SmsGateway,
-  { method, headers, body }: WrittenRequest,
-  { times, beforeEnd, sent }: ExchangeOptions,
-): Promise<IncomingMessage> {
-  const options: RequestOptions = { method, headers, agent: false, rejectUnauthorized: !isTrusted };
-  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
-  const failed = new Promise<never>((_, reject) => request.on('error', reject));
-  failed.catch(() => {}); // reported where it is awaited
-  const response = new Promise<IncomingMessage>((resolve) => request.on('response', resolve));
-  try {
-    await inTime(Promise.race([connected(request), failed]), times.connect, 'The connection took too long.');
-    await beforeEnd?.().catch((reason: unknown) => {
-      sent.withdrawn = { reason };
-      throw reason;
-    });
-    // If the connection has been closed in the meantime, nothing was sent.
-    if (request.destroyed) await failed;
-    sent.hasBegun = true;
-    request.end(body);
-    return await inTime(Promise.race([response, failed]), times.response, 'The response took too long.');
-  } catch (error) {
-    request.destroy();
-    throw error;
-  }
-}
-
-/** Resolves when the connection of a request is ready, including TLS. */
-const connected = (request: ClientRequest): Promise<void> =>
-  new Promise((resolve) => {
-    request.on('socket', (socket: Socket & { encrypted?: boolean }) => {
-      const event = socket.encrypted ? 'secureConnect' : 'connect';
-      if (socket.connecting || socket.encrypted) socket.once(event, () => resolve());
-      else resolve();
-    });
+/** Returns `beforeEnd`, noting why it rejects. */
+const withdrawable = (beforeEnd: () => Promise<void>, sent: Progress) => () =>
+  beforeEnd().catch((reason: unknown) => {
+    sent.withdrawn = { reason };
+    throw reason;
   });
-
-async function inTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' })), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Returns the beginning of a response as text, and closes the connection. The status counts, even if the rest can't be read. */
-async function beginningOf(response: IncomingMessage, ms: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const reading = (async () => {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= maxResponseBytes) return;
-    }
-  })();
-  await inTime(reading, ms, 'The response took too long.').catch(() => {});
-  reading.catch(() => {});
-  response.destroy();
-  return Buffer.concat(chunks).subarray(0, maxResponseBytes).toString('utf8');
-}
 
 /** Thrown if the gateway may have passed the message on, although it didn't say so. */
 class MaybeAccepted extends Error {}

@@ -29,52 +29,80 @@ export async function applyPlan(
   accountId: AccountId,
   organization: SentOrganization,
   { targets }: TargetTree,
-  { groups, users, memberships }: Plan,
+  plan: Plan,
 ): Promise<void> {
+  const newGroups = await writeGroups(tx, accountId, plan, organization.isDirectory === true);
+  await removeUsers(tx, accountId, plan.users.remove);
+  await writeUsers(tx, accountId, organization, { targets, newGroups }, plan);
+  await deleteGroups(tx, accountId, plan.groups.remove);
+}
+
+/** Creates and updates groups. Returns the ids of the new ones by externalId. */
+export async function writeGroups(
+  tx: Transaction,
+  accountId: AccountId,
+  { groups }: Pick<Plan, 'groups'>,
+  isDirectory: boolean,
+): Promise<ReadonlyMap<string, number>> {
   const newGroupIds = await takeGroupIds(tx, groups.create.length);
   const newGroups = new Map(groups.create.map(({ externalId }, i) => [externalId, newGroupIds[i] as number]));
-  const idOf = (key: GroupKey) => (typeof key === 'number' ? key : (newGroups.get(key) as number));
   const withParentId = <T extends { parent: GroupKey | null }>(group: T) => ({
     ...group,
-    parentId: group.parent === null ? null : idOf(group.parent),
+    parentId: group.parent === null ? null : idIn(newGroups, group.parent),
   });
-
   await copyGroups(
     tx,
     accountId,
-    groups.create.map((group) => ({ ...withParentId(group), id: idOf(group.externalId) })),
+    groups.create.map((group) => ({ ...withParentId(group), id: idIn(newGroups, group.externalId) })),
+    isDirectory,
   );
   await updateGroups(tx, accountId, groups.update.map(withParentId));
   await updateGroupParents(tx, accountId, groups.moveUp.map(withParentId));
-  await deleteMemberships(
+  return newGroups;
+}
+
+/** Removes users, and erases the values of their earlier changes. */
+export async function removeUsers(
+  tx: Transaction,
+  accountId: AccountId,
+  users: Plan['users']['remove'],
+): Promise<void> {
+  await deleteUsers(
     tx,
     accountId,
-    memberships.remove.map(({ user, kind, group }) => ({ userId: user, kind, groupId: group })),
+    users.map(({ id }) => id),
   );
-  await deleteGroups(tx, accountId, groups.remove);
-
-  const removed = users.remove.map(({ id }) => id);
-  await deleteUsers(tx, accountId, removed);
   await eraseUserChanges(
     tx,
     accountId,
-    users.remove.map(({ externalId }) => externalId),
+    users.map(({ externalId }) => externalId),
   );
+}
+
+/** Creates and updates users and their memberships. */
+export async function writeUsers(
+  tx: Transaction,
+  accountId: AccountId,
+  organization: SentOrganization,
+  { targets, newGroups }: Pick<TargetTree, 'targets'> & { newGroups: ReadonlyMap<string, number> },
+  { users, memberships }: Pick<Plan, 'users' | 'memberships'>,
+): Promise<void> {
   const force = organization.settings.forceSetLanguage === true;
   const withFingerprint = <T extends { externalId: string }>(user: T) => {
     const idOfName = (name: string) => targets.get(name)?.id ?? newGroups.get(name) ?? null;
     const sent = organization.data.users?.[organization.places.users.get(user.externalId) as number] as User;
     return { ...user, fingerprint: fingerprintOf(sent, force, idOfName) };
   };
+  await deleteMemberships(
+    tx,
+    accountId,
+    memberships.remove.map(({ user, kind, group }) => ({ userId: user, kind, groupId: group })),
+  );
   const updates = users.update.map(withFingerprint);
   await clearChangedEmails(tx, accountId, updates);
   await updateUsers(tx, accountId, updates);
-  const inactive = updates.filter(({ active }) => !active);
-  await revokeAccess(
-    tx,
-    accountId,
-    inactive.map(({ id }) => id),
-  );
+  const inactive = updates.filter(({ active }) => !active).map(({ id }) => id);
+  await revokeAccess(tx, accountId, inactive);
   await updateFingerprints(tx, accountId, users.confirm.map(withFingerprint));
   const newUserIds = await takeUserIds(tx, users.create.length);
   const newUsers = new Map(users.create.map(({ externalId }, i) => [externalId, newUserIds[i] as number]));
@@ -82,6 +110,7 @@ export async function applyPlan(
     tx,
     accountId,
     users.create.map((user) => ({ ...withFingerprint(user), id: newUsers.get(user.externalId) as number })),
+    organization.isDirectory === true,
   );
   await copyMemberships(
     tx,
@@ -89,7 +118,10 @@ export async function applyPlan(
     memberships.add.map(({ user, kind, group }) => ({
       userId: typeof user === 'number' ? user : (newUsers.get(user) as number),
       kind,
-      groupId: idOf(group),
+      groupId: idIn(newGroups, group),
     })),
   );
 }
+
+const idIn = (newGroups: ReadonlyMap<string, number>, key: GroupKey) =>
+  typeof key === 'number' ? key : (newGroups.get(key) as number);

@@ -13,16 +13,21 @@ const limits = [
   ['maxGroupsDeleted', 'groups', 'deleted', 'delete'],
 ] as const;
 
-/** Adds a fault for each limit that a plan exceeds. */
-export function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
+/** Adds a fault for each limit that a plan exceeds. `ceiling`: how high a limit can be set. */
+export function checkLimits(
+  settings: Settings,
+  plan: Pick<Plan, 'summary'>,
+  findings: Findings,
+  ceiling = maxChangesCeiling,
+): void {
   for (const [setting, kind, counted, verb] of limits) {
     const limit = settings[setting] ?? maxChangesDefault;
     const count = plan.summary[kind][counted];
     if (count <= limit) continue;
     const remedy =
-      count <= maxChangesCeiling
+      count <= ceiling
         ? `If this is intended, set ${setting} to ${count} or more.`
-        : `If this is intended, make the change in steps: ${setting} can be at most ${maxChangesCeiling}.`;
+        : `If this is intended, make the change in steps: ${setting} can be at most ${ceiling}.`;
     const message = `The request would ${verb} ${count} ${kind}, but ${setting} allows only ${limit}. ${remedy}`;
     findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
   }

@@ -11,6 +11,7 @@ import {
   Settings,
   User,
 } from '@soundings/contract/organization.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import {
@@ -25,7 +26,7 @@ import {
   phoneFault,
   timeZoneFault,
 } from '../base/field-faults.ts';
-import type { JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
 
@@ -34,13 +35,17 @@ const userShape = shapeOf(User);
 const groupShape = shapeOf(OrganizationGroup);
 const accessFields = shapeOf(AccessInfo).fields;
 
-type JsonObject = { [key: string]: JsonValue };
-
 /** A request that was read, with the position of each externalId in its list. */
 export type SentOrganization = Organization & {
   places: Record<'users' | 'groups', ReadonlyMap<string, number>>;
   /** Lists that only add and update: users and groups that are not listed stay. Only files can have such lists. */
   partial?: readonly ('users' | 'groups')[];
+  /** How many users the list has before these, if they are only a part of it. */
+  usersBefore?: number;
+  /** Whether the directory that provisions the account over SCIM sends it. It changes only its own people and groups. */
+  isDirectory?: boolean;
+  /** The externalIds that are removed although the lists are partial. Only the directory sends them. */
+  removes?: Record<'users' | 'groups', readonly string[]>;
 };
 
 /**
@@ -249,6 +254,19 @@ function reporter(findings: Findings, path: string, externalId: string | undefin
   };
 }
 
+/** Returns the fault for an externalId that is used at two positions of a list. */
+export const duplicateFault = (
+  externalId: string,
+  path: string,
+  first: number,
+  second: number,
+): Detail & { type: DetailType } => ({
+  type: 'duplicate externalId',
+  message: `The externalId ${quote(externalId)} is already used at ${path}/${first}. Send each externalId only once.`,
+  path: `${path}/${second}/externalId`,
+  externalId,
+});
+
 /** Returns the position of each externalId in its list. Adds a fault for each duplicate (decision B10). */
 function placesOf(list: { externalId: string }[], path: string, findings: Findings): Map<string, number> {
   const places = new Map<string, number>();
@@ -260,12 +278,7 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
       places.set(externalId, i);
       continue;
     }
-    findings.fault(() => ({
-      type: 'duplicate externalId',
-      message: `The externalId ${quote(externalId)} is already used at ${path}/${first}. Send each externalId only once.`,
-      path: `${path}/${i}/externalId`,
-      externalId,
-    }));
+    findings.fault(() => duplicateFault(externalId, path, first, i));
   }
   return places;
 }
@@ -294,7 +307,7 @@ function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, f
 }
 
 function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
+  if (isJsonObject(value)) return true;
   findings.fault({
     type: 'wrong type',
     message: `${nameAt(path)} must be an object, not ${kindOf(value)}.`,
@@ -348,7 +361,6 @@ const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldNameAt(p
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {
-  const id =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? value['externalId'] : undefined;
+  const id = isJsonObject(value) ? value['externalId'] : undefined;
   return typeof id === 'string' ? { externalId: id } : {};
 }

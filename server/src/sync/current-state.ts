@@ -6,17 +6,22 @@ import type { Attribute } from '../people/attributes.ts';
 export type CurrentGroup = {
   id: number;
   externalId: string | null;
+  /** Whether the sender manages it: false for manual groups and for those of others. */
   managed: boolean;
+  /** Whether another sender manages it: the directory (SCIM) for a request or file, and the other way round. */
+  isOthers: boolean;
   name: string;
   description: string | null;
   parentId: number | null;
 };
 
-/** Only what shows whether a user has changed, because every push reads it for all users. */
+/** Only what shows whether a user has changed, because every push reads it for all users, apart from lists that only add and update. */
 export type CurrentUser = {
   id: number;
   externalId: string | null;
+  /** As for groups. */
   managed: boolean;
+  isOthers: boolean;
   fingerprint: string | null;
 };
 
@@ -37,12 +42,21 @@ export type UserDetails = {
   memberships: Record<MembershipKind, number[]>;
 };
 
-/** An administrator whose role is confirmed, active or not. */
-export type Administrator = { id: number; managed: boolean; active: boolean; emailKey: string | null };
+/**
+ * An administrator whose role is confirmed, active or not. `isBreakGlass`: a break-glass administrator who can sign in, of an account that
+ * requires single sign-on.
+ */
+export type Administrator = {
+  id: number;
+  managed: boolean;
+  active: boolean;
+  emailKey: string | null;
+  isBreakGlass: boolean;
+};
 
 export type CurrentState = {
   groups: CurrentGroup[];
-  /** Empty if the request has no list of users. */
+  /** Empty if the request has no list of users. Only those who are concerned if the list only adds and updates. */
   users: CurrentUser[];
   /** For each position in the sent list of users, the current user with that externalId. */
   before: (CurrentUser | undefined)[];

@@ -6,6 +6,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
+import { caseCount } from '../testing/house/cases.ts';
 import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
 import { type JsonResponse, openWorld, type World } from '../testing/world.ts';
@@ -21,7 +22,7 @@ const problemCheck = Compile(Problem);
 const lists = sharedData('lists');
 const skipped = lists === undefined ? ' (skipped: the shared data are absent)' : '';
 
-const count = Number(process.env['DAMAGED_PUSHES'] ?? 100);
+const count = caseCount('DAMAGED_PUSHES', 400);
 
 describe(`${count} mutated pushes`, () => {
   const senders = 16;

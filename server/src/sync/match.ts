@@ -9,7 +9,7 @@ import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
-import type { CurrentDetails, CurrentState } from './current-state.ts';
+import type { Administrator, CurrentDetails, CurrentState } from './current-state.ts';
 import { type Findings, isStandIn } from './findings.ts';
 import { groupNameOf, type TargetTree } from './target-tree.ts';
 
@@ -23,14 +23,28 @@ export function matchOrganization(
   matchGroups(organization, targetTree, findings);
   const { users } = organization.data;
   if (!users) return;
-  for (const i of currentDetails.inQuestion) {
-    const path = `/data/users/${i}`;
-    const user = users[i] as User;
+  matchUsers(organization, current, targetTree, currentDetails.inQuestion, findings);
+  matchEmails(organization, users, current, currentDetails, findings);
+  matchAdministrators(
+    current.administrators,
+    (administrators) => staysAdministrated(users, current, organization, administrators),
+    findings,
+  );
+}
+
+/** Checks the users in question one by one. */
+export function matchUsers(
+  organization: SentOrganization,
+  current: Pick<CurrentState, 'before' | 'attributes'>,
+  targetTree: TargetTree,
+  inQuestion: number[],
+  findings: Findings,
+): void {
+  for (const i of inQuestion) {
+    const path = `/data/users/${i + (organization.usersBefore ?? 0)}`;
+    const user = organization.data.users?.[i] as User;
     const { externalId } = user;
-    if (current.before[i]?.managed === false) {
-      const message = `The user with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the user over to the HR system in the console, or use another externalId.`;
-      findings.fault({ type: 'manually created', message, path: `${path}/externalId`, externalId });
-    }
+    refuseForeign('user', current.before[i], { externalId, path }, findings);
     matchReferences(user, path, targetTree, findings);
     for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
       const fault = attributeFault(current.attributes, name, value);
@@ -38,25 +52,55 @@ export function matchOrganization(
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, current, currentDetails, findings);
-  if (!staysAdministrated(users, current, organization.partial?.includes('users') ?? false)) {
+}
+
+/** Adds a fault if no administrator would be left. `stays`: whether one of some administrators is still one after the request. */
+export function matchAdministrators(
+  administrators: Administrator[],
+  stays: (some: Administrator[]) => boolean,
+  findings: Findings,
+): void {
+  if (!stays(administrators)) {
     const message =
       'The account would have no active administrator left. Include an active user with the Administrator role, or create one in the console.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
+  } else {
+    const breakGlass = administrators.filter(({ isBreakGlass, active }) => isBreakGlass && active);
+    if (breakGlass.length > 0 && !stays(breakGlass))
+      findings.fault({ type: 'last break-glass', message: lastBreakGlassText, path: '/data/users' });
   }
 }
 
-function matchGroups({ data }: SentOrganization, targetTree: TargetTree, findings: Findings): void {
+const lastBreakGlassText =
+  'The account requires single sign-on, and no break-glass administrator would be left: no one could sign in any more if the provider failed. ' +
+  'Leave one of them as an active Administrator with the same address, or choose another one first, in the console under Single sign-on.';
+
+/** Adds a fault if a sent user or group exists and the sender doesn't manage it. */
+function refuseForeign(
+  what: 'user' | 'group',
+  present: { managed: boolean; isOthers: boolean } | undefined,
+  { externalId, path }: { externalId: string; path: string },
+  findings: Findings,
+): void {
+  if (!present || present.managed) return;
+  const id = quote(externalId);
+  const place = { path: `${path}/externalId`, externalId };
+  if (present.isOthers) {
+    const message = `The ${what} with the externalId ${id} belongs to the directory that provisions this account (SCIM), or to pushes and files if the directory sends this. Leave it out, or hand it over in the console.`;
+    return findings.fault({ type: 'other source', message, ...place });
+  }
+  const message = `The ${what} with the externalId ${id} was created manually, so this request can't change it. Hand the ${what} over to the HR system in the console, or use another externalId.`;
+  findings.fault({ type: 'manually created', message, ...place });
+}
+
+export function matchGroups({ data }: SentOrganization, targetTree: TargetTree, findings: Findings): void {
   const { byExternalId, removed, targets, parents } = targetTree;
   const places = new Map<unknown, number>();
   for (const [i, { externalId, parent }] of (data.groups ?? []).entries()) {
     const path = `/data/groups/${i}`;
     places.set(externalId, i);
     const present = byExternalId.get(externalId);
-    if (present?.managed === false) {
-      const message = `The group with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the group over to the HR system in the console, or use another externalId.`;
-      findings.fault({ type: 'manually created', message, path: `${path}/externalId`, externalId });
-    }
+    refuseForeign('group', present, { externalId, path }, findings);
     if (parent === undefined || parent === null || targets.has(parent)) continue;
     findings.fault(() => ({
       type: 'unknown parent',
@@ -159,12 +203,13 @@ export function wantedEmails(
 
 /** Adds a fault for each sent address that another user has. Faults point only at addresses that were sent. */
 function matchEmails(
+  organization: SentOrganization,
   users: User[],
   current: CurrentState,
   currentDetails: CurrentDetails,
   findings: Findings,
 ): void {
-  const taken = emailsOfOthers(users, current, currentDetails);
+  const taken = emailsOfOthers(organization, users, current, currentDetails);
   const wanted = [...wantedEmails(users, current, currentDetails)];
   const isSent = (i: number) => users[i]?.email !== undefined;
   for (const [i, key] of wanted) if (!isSent(i)) taken.set(key, keptBy(users[i] as User, i));
@@ -178,13 +223,19 @@ function matchEmails(
   }
 }
 
-const sentAt = (i: number) =>
+export const sentAt = (i: number) =>
   `The same email address is used at /data/users/${i}/email. Each user needs a different address.`;
-const keptBy = ({ externalId }: User, i: number) =>
+export const keptBy = ({ externalId }: Pick<User, 'externalId'>, i: number) =>
   `User ${quote(externalId)} (/data/users/${i}) already has this email address and keeps it, because the request has no email for that user.`;
+
+export const emailOfForeign = ({ isOthers }: { isOthers: boolean }): string =>
+  isOthers
+    ? 'A user from another source (SCIM, or pushes and files) already has this email address.'
+    : 'A manually created user already has this email address.';
 
 /** Returns the addresses of users who stay as they are, each with the message for another user who is sent with it. */
 function emailsOfOthers(
+  { partial, removes }: SentOrganization,
   sent: User[],
   { users, before }: CurrentState,
   { inQuestion, owners }: CurrentDetails,
@@ -193,10 +244,19 @@ function emailsOfOthers(
   if (owners.size === 0) return taken;
   const places = new Map(before.entries().map(([i, user]) => [user?.id, i]));
   const changing = new Set(inQuestion);
-  const manual = new Set(users.filter(({ managed }) => !managed).map(({ id }) => id));
+  const foreign = new Map(users.filter(({ managed }) => !managed).map((user) => [user.id, user]));
+  const removed = new Set(removes?.users);
+  const staying = new Set(
+    partial?.includes('users')
+      ? users.flatMap(({ id, externalId }) => (removed.has(externalId ?? '') ? [] : [id]))
+      : [],
+  );
   for (const [key, id] of owners) {
     const place = places.get(id);
-    if (manual.has(id)) taken.set(key, 'A manually created user already has this email address.');
+    const other = foreign.get(id);
+    if (other) taken.set(key, emailOfForeign(other));
+    else if (place === undefined && staying.has(id))
+      taken.set(key, 'A user who is not in this list already has this email address, and keeps it.');
     else if (place !== undefined && !changing.has(place)) {
       const user = sent[place] as User;
       taken.set(key, user.email === undefined ? keptBy(user, place) : sentAt(place));
@@ -205,21 +265,29 @@ function emailsOfOthers(
   return taken;
 }
 
-/** Returns whether the account still has an active administrator with a confirmed role after the request. */
-function staysAdministrated(
+/** Returns whether one of these administrators, whose roles are confirmed, is still an active administrator after the request. */
+export function staysAdministrated(
   users: User[],
-  { administrators, before }: CurrentState,
-  isPartial: boolean,
+  { before, users: present }: Pick<CurrentState, 'before' | 'users'>,
+  { partial, removes }: Pick<SentOrganization, 'partial' | 'removes'>,
+  administrators: readonly Administrator[],
 ): boolean {
-  const listed = new Set(before.map((user) => user?.id));
-  const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
+  const isPartial = partial?.includes('users') ?? false;
+  const named = new Set(removes?.users);
+  const gone = new Set(before.map((user) => user?.id));
+  for (const { id, externalId } of named.size > 0 ? present : [])
+    if (named.has(externalId ?? '')) gone.add(id);
+  const stays = (id: number, managed: boolean) => !managed || (isPartial && !gone.has(id));
   if (administrators.some(({ id, managed, active }) => active && stays(id, managed))) return true;
   const byId = new Map(administrators.map((one) => [one.id, one]));
   return users.some(({ externalId, email, active, accessInfo }, i) => {
     const administrator = byId.get(before[i]?.id ?? 0);
     // A user without an externalId, which is reported as a fault, may be an administrator.
     if (!administrator && !isStandIn(externalId)) return false;
-    const keepsAddress = typeof email !== 'string' || emailKey(email) === administrator?.emailKey;
+    const keepsAddress =
+      email === null
+        ? administrator?.emailKey === null
+        : typeof email !== 'string' || emailKey(email) === administrator?.emailKey;
     return (accessInfo?.role ?? 'Administrator') === 'Administrator' && active !== false && keepsAddress;
   });
 }

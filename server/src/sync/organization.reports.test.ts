@@ -44,6 +44,7 @@ describe('reports (decision B1)', () => {
       id: response.headers.get('x-request-id'),
       validateOnly: false,
       applied: true,
+      plan: expect.stringMatching(/^[0-9a-f]{64}$/),
       summary: {
         users: { created: 1, updated: 1, deleted: 1, unchanged: 1 },
         groups: { created: 1, updated: 1, deleted: 1, unchanged: 1 },

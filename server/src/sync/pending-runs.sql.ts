@@ -1,7 +1,7 @@
 // SQL for pending runs: the contents of files whose changes exceed a limit. Writers: pending-runs.ts.
 import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import type { Outcome } from './runs.sql.ts';
+import type { Outcome, RunStart } from './runs.sql.ts';
 
 export async function insertPendingRun(
   tx: Transaction,
@@ -16,6 +16,7 @@ export async function insertPendingRun(
 
 export type PendingRunRow = {
   outcome: Outcome;
+  source: RunStart['source'];
   file: string | null;
   organization: Buffer | null;
   planDigest: string | null;
@@ -30,6 +31,7 @@ export async function lockPendingRun(
 ): Promise<PendingRunRow | undefined> {
   const [row] = await tx<PendingRunRow[]>`
     select r.outcome      as "outcome",
+           r.source       as "source",
            r.file         as "file",
            h.organization as "organization",
            h.plan_digest  as "planDigest",
@@ -49,7 +51,7 @@ export async function deletePendingRun(tx: Transaction, accountId: AccountId, ru
 export async function updateOldPendingRuns(
   db: Db,
   days: number,
-): Promise<{ accountId: AccountId; runId: string; file: string | null }[]> {
+): Promise<(Pick<PendingRunRow, 'source' | 'file' | 'summary'> & { accountId: AccountId; runId: string })[]> {
   return db`
     with ended as (
       delete from pending_runs h
@@ -61,5 +63,6 @@ export async function updateOldPendingRuns(
     set    outcome = 'refused', message = 'The changes were not approved in time. Nothing was applied.'
     from   ended e
     where  r.account_id = e.account_id and r.run_id = e.run_id
-    returning r.account_id as "accountId", r.run_id as "runId", r.file as "file"`;
+    returning r.account_id as "accountId", r.run_id as "runId", r.source as "source", r.file as "file",
+              r.summary as "summary"`;
 }

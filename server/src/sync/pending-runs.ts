@@ -1,5 +1,6 @@
 // Pending runs: files that would change more than the account allows. Nothing is applied until an administrator approves
 // exactly the changes that were shown.
+import type { Summary } from '@soundings/contract/organization.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
@@ -12,14 +13,16 @@ import {
   updateOldPendingRuns,
 } from './pending-runs.sql.ts';
 import type { Plan } from './plan.ts';
-import { copyChanges, updateRejected } from './runs.sql.ts';
+import { recordRun } from './runs.ts';
+import { copyChanges, deleteChanges, type RunStart, updateRejected } from './runs.sql.ts';
 
 /** Refuses, in every account, the runs that were not approved within `days`. */
 export async function expirePendingRuns(pool: Pool, days: number): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    for (const { accountId, runId, file } of await updateOldPendingRuns(tx, days)) {
+    for (const { accountId, runId, source, file, summary } of await updateOldPendingRuns(tx, days)) {
       const entry = { subject: runId, details: { file } };
       await audit(tx, accountId, { origin: 'service' }, 'run refused', entry);
+      await recordRun(tx, accountId, 'refused', { runId, source, summary });
     }
   });
 }
@@ -29,25 +32,27 @@ export async function storePendingRun(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  { settings, data, partial }: SentOrganization,
+  { settings, data, partial, isDirectory, removes }: SentOrganization,
   { plan, digest, groupNames }: { plan: Plan; digest: string; groupNames: ReadonlyMap<string, string> },
 ): Promise<void> {
-  const organization = gzipSync(JSON.stringify({ settings, data, partial }));
+  const organization = gzipSync(JSON.stringify({ settings, data, partial, isDirectory, removes }));
   // The people it would create don't exist yet, so their names are stored here, and deleted with the rest of the request.
   const names = Object.fromEntries(
     plan.users.create.map(({ externalId, firstName, lastName }) => [externalId, `${firstName} ${lastName}`]),
   );
   await insertPendingRun(tx, accountId, runId, { organization, planDigest: digest, names });
-  await copyChanges(tx, accountId, runId, plan.changes, groupNames);
+  await copyChanges(tx, accountId, runId, plan.changes, { groupNames });
 }
 
 /** The stored data of a pending run. */
 export type PendingRun = {
   file: string;
-  organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
+  source: RunStart['source'];
+  organization: Pick<SentOrganization, 'settings' | 'data' | 'partial' | 'isDirectory' | 'removes'>;
   planDigest: string;
   /** How many people and groups the approved changes remove. */
   removed: { people: number; groups: number };
+  summary: Summary | null;
 };
 
 /** Returns the Fault for a run that does not exist. */
@@ -78,17 +83,25 @@ export async function takePendingRun(
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await lockPendingRun(tx, accountId, runId) : undefined;
   if (!run) throw runNotFound(accountId, runId);
-  const { outcome, organization, planDigest, file, summary } = run;
+  const { outcome, organization, planDigest, source, file, summary } = run;
   if (outcome !== 'pending' || !organization || planDigest === null) {
     throw runNotPending(runId, outcome);
   }
   await deletePendingRun(tx, accountId, runId);
   return {
     file: file ?? '',
+    source,
+    summary,
     removed: { people: summary?.users.deleted ?? 0, groups: summary?.groups.deleted ?? 0 },
     organization: JSON.parse(gunzipSync(organization).toString()) as PendingRun['organization'],
     planDigest,
   };
+}
+
+/** Removes what a pending run would do, before it is stored again. The run itself stays. */
+export async function clearPendingRun(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
+  await deletePendingRun(tx, accountId, runId);
+  await deleteChanges(tx, accountId, runId);
 }
 
 /** Ends a pending run without applying it; `message` says why. Throws the same faults as takePendingRun. */
@@ -98,6 +111,7 @@ export async function rejectPendingRun(
   runId: string,
   { userId, message }: { userId: number | null; message: string },
 ): Promise<void> {
-  await takePendingRun(tx, accountId, runId);
+  const { source, summary } = await takePendingRun(tx, accountId, runId);
   await updateRejected(tx, accountId, runId, userId, message);
+  await recordRun(tx, accountId, 'rejected', { runId, source, summary });
 }

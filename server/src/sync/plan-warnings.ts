@@ -1,4 +1,5 @@
 // Warns about the effects of a plan that its sender may not intend, such as a person who returns under another externalId. Pure.
+import type { Warning } from '@soundings/contract/organization.ts';
 import { quote } from '../base/text.ts';
 import type { SentOrganization } from './check.ts';
 import type { UserDetails } from './current-state.ts';
@@ -47,17 +48,31 @@ function warnOfNewIds(
   for (const { externalId: arrivesAs, emailKey } of users.create) {
     const externalId = removed.get(owners.get(emailKey ?? '') ?? 0);
     if (externalId === undefined) continue;
-    const message =
-      `User ${quote(externalId)} is removed, and new user ${quote(arrivesAs)} has the same email address. ` +
-      'If they are the same person, keep the old externalId.';
-    const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
-    findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
+    findings.warn(() => newIdWarning(externalId, arrivesAs, places.users.get(arrivesAs) as number));
   }
 }
 
+/** Returns the warning about a user who seems to return under another externalId, `place`: the position in the list. */
+export const newIdWarning = (
+  externalId: string,
+  arrivesAs: string,
+  place: number,
+): Warning & { type: 'new externalId' } => ({
+  type: 'new externalId',
+  message:
+    `User ${quote(externalId)} is removed, and new user ${quote(arrivesAs)} has the same email address. ` +
+    'If they are the same person, keep the old externalId.',
+  path: `/data/users/${place}/externalId`,
+  externalId,
+  arrivesAs,
+});
+
+const placeOf = (externalId: string, { places, usersBefore = 0 }: SentOrganization) =>
+  `/data/users/${usersBefore + (places.users.get(externalId) as number)}`;
+
 /** Warns if a group is removed while a new group seems to be the same one. */
-function warnOfNewGroupIds(
-  plan: Plan,
+export function warnOfNewGroupIds(
+  plan: Pick<Plan, 'groups'>,
   targetTree: TargetTree,
   { places }: SentOrganization,
   findings: Findings,
@@ -78,7 +93,11 @@ function warnOfNewGroupIds(
 }
 
 /** Warns for each removed group that has results, which are deleted with it. */
-function warnOfHistory(weeksOfRemoved: WeeksOfGroup[], { byId }: TargetTree, findings: Findings): void {
+export function warnOfHistory(
+  weeksOfRemoved: WeeksOfGroup[],
+  { byId }: TargetTree,
+  findings: Findings,
+): void {
   for (const { id, weeks } of weeksOfRemoved) {
     const externalId = byId.get(id)?.externalId ?? '';
     findings.warn(() => ({
@@ -105,28 +124,32 @@ export function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDeta
 }
 
 /** Warns for each new Administrator, who has the rights of a User until an administrator confirms the role. */
-function warnOfPending(pending: string[], { places }: SentOrganization, findings: Findings): void {
+export function warnOfPending(pending: string[], organization: SentOrganization, findings: Findings): void {
   for (const externalId of pending) {
     findings.warn(() => ({
       type: 'administrator pending',
       message:
         `User ${quote(externalId)} becomes an Administrator, or is one and gets another email address. ` +
         'An administrator must confirm this in the console. Until then, the user has the rights of a User.',
-      path: `/data/users/${places.users.get(externalId)}/accessInfo/role`,
+      path: `${placeOf(externalId, organization)}/accessInfo/role`,
       externalId,
     }));
   }
 }
 
 /** Warns for each user who loses the Auditor role. It can only be given in the console, so any role that is sent replaces it. */
-function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
+export function warnOfAuditors(
+  { changes }: Pick<Plan, 'changes'>,
+  organization: SentOrganization,
+  findings: Findings,
+): void {
   for (const { entity, externalId, fields } of changes) {
     const role = entity === 'user' ? fields?.['role'] : undefined;
     if (role?.from !== 'Auditor') continue;
     const message =
       `The role of user ${quote(externalId)} changes from Auditor to ${quote(String(role.to))}. ` +
       'To keep the role that was set in the console, leave the role out of the request.';
-    const path = `/data/users/${places.users.get(externalId)}/accessInfo/role`;
+    const path = `${placeOf(externalId, organization)}/accessInfo/role`;
     findings.warn({ type: 'auditor replaced', message, path, externalId });
   }
 }

@@ -193,7 +193,7 @@ function planGroups(sent: OrganizationGroup[], targetTree: TargetTree, plan: Pla
 }
 
 function planUsers(
-  { settings, data, partial }: SentOrganization,
+  { settings, data, partial, removes }: SentOrganization,
   current: CurrentState,
   targetTree: TargetTree,
   details: ReadonlyMap<number, UserDetails>,
@@ -226,9 +226,12 @@ function planUsers(
       counts.unchanged++;
     }
   }
-  for (const user of partial?.includes('users') ? [] : current.users) {
+  const removed = new Set(removes?.users);
+  const isPartial = partial?.includes('users') ?? false;
+  for (const user of isPartial && removed.size === 0 ? [] : current.users) {
     const { id, externalId, managed } = user;
     if (!managed || externalId === null || listed.has(user)) continue;
+    if (isPartial && !removed.has(externalId)) continue;
     remove.push({ id, externalId });
     plan.changes.push({ entity: 'user', externalId, action: 'delete' });
     counts.deleted++;

@@ -176,6 +176,8 @@ const stepPlan = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('join' as const), user: index, group: index }),
   },
+  // An earlier request of the account, byte for byte.
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('again' as const), request: index }) },
 );
 
 const pick = <T>(list: T[], at: number): T | undefined => list[at % (list.length || 1)];
@@ -273,7 +275,10 @@ async function unlessTaken(creation: Promise<number>): Promise<void> {
 /** Creates a group or user manually, or adds a managed user to a manual group. */
 async function editManually(
   accountId: number,
-  step: Exclude<typeof stepPlan extends fc.Arbitrary<infer T> ? T : never, PushPlan>,
+  step: Exclude<
+    typeof stepPlan extends fc.Arbitrary<infer T> ? T : never,
+    PushPlan | { kind: 'again'; request: number }
+  >,
 ): Promise<void> {
   const { groups, users } = await idsOf(accountId);
   if (step.kind === 'group') {
@@ -375,18 +380,29 @@ describe('any organization', () => {
   test('is stored as sent after any pushes and manual edits, dry runs report the same, and manual entries are kept', async () => {
     const outcomes = { applied: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(stepPlan, { minLength: 3, maxLength: 5 }), async (steps) => {
+      fc.asyncProperty(fc.array(stepPlan, { minLength: 3, maxLength: 6 }), async (steps) => {
         const accountId = await newAccount();
+        const sent: Request[] = [];
         for (const step of steps) {
-          if (step.kind !== 'push') await editManually(accountId, step);
-          else outcomes[await pushAndCheck(accountId, requestOf(step, await stateOf(accountId)))]++;
+          if (step.kind === 'again' && sent.length === 0) continue;
+          if (step.kind === 'push') sent.push(requestOf(step, await stateOf(accountId)));
+          if (step.kind === 'push') outcomes[await pushAndCheck(accountId, sent.at(-1)!)]++;
+          else if (step.kind === 'again') await pushAndCheck(accountId, pick(sent, step.request)!);
+          else await editManually(accountId, step);
         }
       }),
       runs,
     );
-    // The test is useful only if most requests are valid.
+    // The test is useful only if most requests are valid, and some are not processed as a whole because they are the same as earlier ones.
     expect(outcomes.applied).toBeGreaterThan(runs.numRuns);
     expect(outcomes.refused).toBeGreaterThan(runs.numRuns / 30);
+    const [repeated] = await database.pool<[{ count: number }]>`
+      select count(*)::int as count
+      from   runs r
+      join   repeated_pushes p on p.account_id = r.account_id and p.run_id <> r.run_id and p.validate_only = r.validate_only
+      where  r.at > (select at from runs f where f.account_id = p.account_id and f.run_id = p.run_id)
+      and    r.summary::text = (select summary::text from runs f where f.account_id = p.account_id and f.run_id = p.run_id)`;
+    expect(repeated.count).toBeGreaterThanOrEqual(Math.floor(runs.numRuns / 50));
   }, 180_000);
 
   const faults: Record<string, (request: Request) => unknown> = {

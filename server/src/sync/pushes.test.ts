@@ -8,7 +8,14 @@ import { openPushes, type PushLimits, type Pushes } from './pushes.ts';
 
 const run = { id: '', source: 'api', tokenId: null, file: null, address: null } as const;
 const never = new AbortController().signal;
-const roomy: PushLimits = { running: 8, waiting: 10, timeout: 60_000, bytes: 1e8, bytesOfAccount: 1e8 };
+const roomy: PushLimits = {
+  running: 8,
+  waiting: 10,
+  timeout: 60_000,
+  commits: 2,
+  bytes: 1e8,
+  bytesOfAccount: 1e8,
+};
 const large = ' '.repeat(2_000_000);
 
 function open(limits: Partial<PushLimits> = {}) {

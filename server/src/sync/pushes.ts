@@ -1,32 +1,47 @@
 // Runs organization requests on separate threads. Parsing and planning 20,000 users takes a large part of a second, which would
 // block all other requests. The requests of one account run one after another; a large request of one account does not block
 // other accounts.
-import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+import { maxOrganizationBodyBytes, maxPartBytes } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { currentSpan, inSpan, type Span } from '../base/tracing/spans.ts';
+import { addSpans, type ThreadSpan } from '../base/tracing/thread-spans.ts';
 import type { AccountId } from '../db/db.ts';
 import { limitConcurrency } from '../http/concurrency.ts';
 import type { RunStart } from './runs.sql.ts';
 
-/** Message to the thread: one request. The bytes are transferred, not copied. */
-export type Job = { job: number; accountId: AccountId; run: RunStart; bytes: ArrayBuffer; gzip: boolean };
+/** Message to the thread: one request. The bytes are transferred, not copied. `isTraced`: the thread returns the spans of its work. */
+export type Job = {
+  job: number;
+  accountId: AccountId;
+  run: RunStart;
+  bytes: ArrayBuffer;
+  gzip: boolean;
+  /** What to do, if it is not a request with whole lists. */
+  partOf?: PartOf | undefined;
+  isTraced: boolean;
+};
 
 /** Message to the thread: the client has disconnected. Nothing is applied unless the job has already begun its changes. */
 export type Gone = { gone: number };
 
-/** Message from the thread: the report as JSON bytes, a fault, or the text of an unexpected error. */
-export type JobEnd =
+/** Message from the thread: the report as JSON bytes, a fault, or the text of an unexpected error; and its spans, if it is traced. */
+export type JobEnd = { spans?: ThreadSpan[] | undefined } & (
   | { job: number; report: Uint8Array }
   | {
       job: number;
       fault: { kind: FaultKind; code: DetailType; message: string; details: Detail[]; cause?: string };
     }
-  | { job: number; defect: string };
+  | { job: number; defect: string }
+);
 
-export type SentPush = { run: RunStart; bytes: Uint8Array; gzip: boolean };
+/** A part of a push to store, or the commit of a push, whose bytes are the result of `beginCommit`. */
+export type PartOf = { pushId: string; part: number } | 'commit';
+
+export type SentPush = { run: RunStart; bytes: Uint8Array; gzip: boolean; partOf?: PartOf };
 
 export type Pushes = {
   /**
@@ -44,6 +59,8 @@ export type PushLimits = {
   /** How many requests of an account may wait for the one that runs, and for how long, in milliseconds. */
   waiting: number;
   timeout: number;
+  /** How many commits of pushes in parts run at once. They take minutes, and are not counted in `running`. */
+  commits: number;
   /** The maximum total size of all request bodies in memory, and of those of one account, in bytes. */
   bytes: number;
   bytesOfAccount: number;
@@ -53,6 +70,7 @@ const usual: PushLimits = {
   running: 8,
   waiting: 10,
   timeout: 60_000,
+  commits: 2,
   bytes: 256 * 1024 * 1024,
   bytesOfAccount: 128 * 1024 * 1024,
 };
@@ -67,12 +85,9 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
   let onIdle = () => {};
   // Two threads, so that while one is busy with a large request, other accounts can use the second one.
   const lanes = [openLane(thread, databaseUrl, log), openLane(thread, databaseUrl, log)] as const;
-  const concurrency = limitConcurrency(limits.running, 1, {
-    timeout: limits.timeout,
-    queue: limits.waiting,
-    late: 'Timed out waiting for other changes to this account. This request was not started and nothing was applied. Try again.',
-    full: `This account already has ${limits.waiting} organization requests waiting. Wait for their responses before you send more.`,
-  });
+  const requests = limitRequests(limits);
+
+  const commits = limitCommits(limits);
 
   function admit(accountId: AccountId, size: number): () => void {
     const sum = (some: { size: number }[]) => some.reduce((total, one) => total + one.size, size);
@@ -94,7 +109,8 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
 
   return {
     async push(accountId, sent, gone) {
-      const leave = admit(accountId, sent.bytes.byteLength);
+      const isCommit = sent.partOf === 'commit';
+      const leave = admit(accountId, isCommit ? maxPartBytes : sent.bytes.byteLength);
       const note = () =>
         log.info(
           { requestId: sent.run.id },
@@ -102,11 +118,13 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
         );
       gone.addEventListener('abort', note);
       try {
-        const release = await concurrency.take(accountId, gone);
+        const release = await (isCommit ? commits : requests).take(accountId, gone);
         try {
           const [first, second] = lanes;
           const lane = first.load() < lightBytes || first.load() <= second.load() ? first : second;
-          return await lane.run(accountId, sent, gone);
+          return await inSpan({ name: 'thread pushes', kind: 'internal' }, () =>
+            lane.run(accountId, sent, gone),
+          );
         } finally {
           release();
         }
@@ -127,6 +145,20 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
     },
   };
 }
+
+const limitRequests = ({ running, waiting, timeout }: PushLimits) =>
+  limitConcurrency(running, 1, {
+    timeout,
+    queue: waiting,
+    late: 'Timed out waiting for other changes to this account. This request was not started and nothing was applied. Try again.',
+    full: `This account already has ${waiting} organization requests waiting. Wait for their responses before you send more.`,
+  });
+
+const limitCommits = ({ commits, timeout }: PushLimits) =>
+  limitConcurrency(commits, 1, {
+    timeout,
+    late: 'Timed out waiting for the commits of other accounts. Nothing was applied. Commit the push again in a few minutes.',
+  });
 
 /** Returns the fault for a client that disconnected. Only the log sees it. */
 const clientGone = (cause: unknown) =>
@@ -151,7 +183,22 @@ type Waiting = {
   resolve: (report: Uint8Array) => void;
   reject: (error: unknown) => void;
   load: number;
+  span: Span | undefined;
+  sentAt: number;
 };
+
+function endJob({ resolve, reject, span, sentAt }: Waiting, end: JobEnd): void {
+  if (span && end.spans) addSpans(span, end.spans, sentAt);
+  if ('report' in end) resolve(end.report);
+  else if ('fault' in end) reject(faultFrom(end.fault));
+  else reject(new Error(end.defect));
+}
+
+/** Returns roughly how many bytes of lists a job works on. A commit has none in its body, but as much work as any request. */
+const loadOf = (size: number, gzip: boolean, partOf: PartOf | undefined) =>
+  partOf === 'commit'
+    ? maxOrganizationBodyBytes
+    : Math.min(size * (gzip ? gzipRatio : 1), maxOrganizationBodyBytes);
 
 /** Manages one thread, which is started when there is work, and the jobs that run on it. */
 function openLane(thread: URL, databaseUrl: string, log: Log) {
@@ -165,9 +212,7 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
     started.on('message', (end: JobEnd) => {
       const one = waiting.get(end.job);
       settle(end.job);
-      if ('report' in end) one?.resolve(end.report);
-      else if ('fault' in end) one?.reject(faultFrom(end.fault));
-      else one?.reject(new Error(end.defect));
+      if (one) endJob(one, end);
     });
     // A thread ends by itself only if it runs out of memory or has a bug. Its jobs are rejected; the next push starts a new thread.
     started.on('error', (error) =>
@@ -205,16 +250,18 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
   return {
     /** Returns roughly how many bytes the thread is working on. */
     load: () => waiting.values().reduce((sum, { load }) => sum + load, 0),
-    run(accountId: AccountId, { run, bytes: body, gzip }: SentPush, gone: AbortSignal): Promise<Uint8Array> {
+    run(accountId: AccountId, sent: SentPush, gone: AbortSignal): Promise<Uint8Array> {
+      const { run, bytes: body, gzip, partOf } = sent;
       clearTimeout(idleTimer);
       const on = (worker ??= startWorker());
       const job = ++jobs;
       const bytes = new Uint8Array(body).buffer;
-      const load = Math.min(body.byteLength * (gzip ? gzipRatio : 1), maxOrganizationBodyBytes);
+      const load = loadOf(body.byteLength, gzip, partOf);
+      const [span, isTraced] = [currentSpan(), currentSpan() !== undefined];
       const notifyGone = () => on.postMessage({ gone: job } satisfies Gone);
       const result = new Promise<Uint8Array>((resolve, reject) => {
-        waiting.set(job, { on, resolve, reject, load });
-        on.postMessage({ job, accountId, run, bytes, gzip } satisfies Job, [bytes]);
+        waiting.set(job, { on, resolve, reject, load, span, sentAt: span?.now() ?? 0 });
+        on.postMessage({ job, accountId, run, bytes, gzip, partOf, isTraced } satisfies Job, [bytes]);
         gone.addEventListener('abort', notifyGone);
       });
       return result.finally(() => gone.removeEventListener('abort', notifyGone));

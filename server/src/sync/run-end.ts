@@ -24,7 +24,12 @@ export function requestFaultOf(findings: Findings): Fault {
 export function runEnd(
   settings: Settings,
   findings: Findings,
-  end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan; setsTree?: boolean | null },
+  end: {
+    outcome: RunEnd['outcome'];
+    refusal?: Fault;
+    plan?: Pick<Plan, 'summary'>;
+    setsTree?: boolean | null;
+  },
 ): RunEnd {
   return {
     validateOnly: isDryRun(settings),

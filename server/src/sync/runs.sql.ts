@@ -1,4 +1,5 @@
 // SQL for runs. Writers: runs.ts.
+import type { RunSource } from '@soundings/contract/console/run-outcomes.ts';
 import type { Change, Settings, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
@@ -8,7 +9,7 @@ export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'pend
 export type StoredRun = {
   id: string;
   at: Date;
-  source: 'api' | 'file';
+  source: RunSource;
   tokenId: number | null;
   file: string | null;
   validateOnly: boolean;
@@ -18,14 +19,14 @@ export type StoredRun = {
   details: Detail[] | null;
 };
 
-/** `address`: the sender's IP address. For a file also `via`, and `userId` if it was uploaded in the console. */
+/** `address`: the sender's IP address. For a file also `via`, and `userId` if it was uploaded or asked for in the console. */
 export type RunStart = {
   id: string;
-  source: 'api' | 'file';
+  source: RunSource;
   tokenId: number | null;
   file: string | null;
   address: string | null;
-  via?: 'https' | 'sftp' | 'console';
+  via?: 'https' | 'sftp' | 'console' | 'pull';
   userId?: number | null;
 };
 
@@ -52,6 +53,20 @@ export async function insertRun(db: Db, accountId: AccountId, run: RunStart & Ru
     on conflict (account_id, run_id) do nothing`;
 }
 
+/** Stores a run with the result of an earlier one. */
+export async function insertSameRun(
+  tx: Transaction,
+  accountId: AccountId,
+  { id, source, tokenId, address }: RunStart,
+  earlier: string,
+): Promise<void> {
+  await tx`
+    insert into runs (account_id, run_id, source, token_id, address, validate_only, outcome, settings, summary, warnings, sets_tree)
+    select account_id, ${id}, ${source}, ${tokenId}, ${address}, validate_only, outcome, settings, summary, warnings, sets_tree
+    from   runs
+    where  account_id = ${accountId} and run_id = ${earlier}`;
+}
+
 export async function updateRun(
   tx: Transaction,
   accountId: AccountId,
@@ -69,6 +84,15 @@ export async function updateRun(
            details       = ${end.details && tx.json(end.details)},
            sets_tree     = ${end.setsTree ?? null}
     where  account_id = ${accountId} and run_id = ${id}`;
+}
+
+export async function updateWarnings(
+  tx: Transaction,
+  accountId: AccountId,
+  id: string,
+  warnings: Warning[],
+): Promise<void> {
+  await tx`update runs set warnings = ${tx.json(warnings)} where account_id = ${accountId} and run_id = ${id}`;
 }
 
 /** Marks a run as failed, unless it has already ended. */
@@ -94,8 +118,8 @@ export async function showProcessing(tx: Transaction, accountId: AccountId, id: 
 }
 
 /**
- * Marks the runs of requests that no transaction is processing as failed, in every account. If a run is just about to start,
- * its own result overwrites this at the end.
+ * Marks the runs of requests that no transaction is processing as failed, in every account. If the run of a request is just about to start,
+ * its own result overwrites this at the end. The commit of a push in parts may wait for a minute before it starts.
  */
 export async function updateLostRuns(db: Db): Promise<void> {
   await db`
@@ -103,6 +127,8 @@ export async function updateLostRuns(db: Db): Promise<void> {
       select account_id, run_id
       from   runs
       where  account_id in (select account_id from accounts) and source = 'api' and outcome = 'processing'
+        and  not (at > now() - interval '2 minutes' and exists (
+               select from pushes p where p.account_id = runs.account_id and p.run_id = runs.run_id))
     )
     update runs r
     set    outcome = 'failed'
@@ -111,13 +137,13 @@ export async function updateLostRuns(db: Db): Promise<void> {
       and  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(r.account_id || ' ' || r.run_id))`;
 }
 
-/** Stores the changes of a run, with the names of changed groups. */
+/** Stores the changes of a run, with the names of changed groups. `stored`: how many of its changes are stored already. */
 export async function copyChanges(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
   changes: Change[],
-  groupNames: ReadonlyMap<string, string>,
+  { groupNames, stored = 0 }: { groupNames: ReadonlyMap<string, string>; stored?: number },
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(
@@ -125,7 +151,7 @@ export async function copyChanges(
       [
         accountId,
         runId,
-        position,
+        stored + position,
         entity,
         externalId,
         action,
@@ -137,6 +163,11 @@ export async function copyChanges(
     tx`copy run_changes (account_id, run_id, position, entity, external_id, action, fields, name) from stdin`,
     rows,
   );
+}
+
+/** Deletes the stored changes of a pending run, before they are stored again. */
+export async function deleteChanges(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
+  await tx`delete from run_changes where account_id = ${accountId} and run_id = ${runId}`;
 }
 
 /** Records who approved a run, and when. */

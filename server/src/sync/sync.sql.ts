@@ -5,12 +5,17 @@ import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
 
-/** Returns all groups of the account, ordered by id. */
-export async function selectCurrentGroups(db: Db, accountId: AccountId): Promise<CurrentGroup[]> {
+/** Returns all groups of the account, ordered by id. `isDirectory`: whether the directory (SCIM) is the sender. */
+export async function selectCurrentGroups(
+  db: Db,
+  accountId: AccountId,
+  isDirectory: boolean,
+): Promise<CurrentGroup[]> {
   return db<CurrentGroup[]>`
     select group_id    as "id",
            external_id as "externalId",
-           managed     as "managed",
+           managed and by_scim = ${isDirectory}  as "managed",
+           managed and by_scim <> ${isDirectory} as "isOthers",
            name        as "name",
            description as "description",
            parent_id   as "parentId"
@@ -37,23 +42,65 @@ export async function selectWeeksOfGroups(
     order  by g.id`;
 }
 
-/** Returns every user of the account, ordered by id, with the fingerprint of what was last sent. */
-export async function selectCurrentUsers(db: Db, accountId: AccountId): Promise<CurrentUser[]> {
+/** Which users are read: those with these externalIds, or with these ids. Undefined: all of the account. */
+type Which = { externalIds: string[] } | { ids: number[] } | undefined;
+
+/** Returns users of the account, ordered by id, with the fingerprint of what was last sent. `isDirectory`: as for groups. */
+export async function selectCurrentUsers(
+  db: Db,
+  accountId: AccountId,
+  isDirectory: boolean,
+  which: Which,
+): Promise<CurrentUser[]> {
+  const only =
+    which === undefined
+      ? db``
+      : 'ids' in which
+        ? db`and user_id = any(${which.ids})`
+        : db`and external_id = any(${which.externalIds})`;
   return db<CurrentUser[]>`
     select user_id     as "id",
            external_id as "externalId",
-           managed     as "managed",
+           managed and by_scim = ${isDirectory}  as "managed",
+           managed and by_scim <> ${isDirectory} as "isOthers",
            fingerprint as "fingerprint"
     from   users
-    where  account_id = ${accountId}
+    where  account_id = ${accountId} ${only}
     order  by user_id`;
 }
 
-export async function selectAdministrators(db: Db, accountId: AccountId): Promise<Administrator[]> {
-  return db<Administrator[]>`
-    select user_id as "id", managed as "managed", active as "active", email_key as "emailKey"
+/** Like `selectCurrentUsers`, for the users with these externalIds, in no order. */
+export async function selectUsersByExternalIds(
+  db: Db,
+  accountId: AccountId,
+  externalIds: string[],
+): Promise<CurrentUser[]> {
+  return db<CurrentUser[]>`
+    select user_id     as "id",
+           external_id as "externalId",
+           managed and not by_scim as "managed",
+           managed and by_scim     as "isOthers",
+           fingerprint as "fingerprint"
     from   users
-    where  account_id = ${accountId} and role = 'Administrator' and not role_pending`;
+    where  account_id = ${accountId} and external_id = any(${externalIds})`;
+}
+
+export async function selectAdministrators(
+  db: Db,
+  accountId: AccountId,
+  isDirectory: boolean,
+): Promise<Administrator[]> {
+  return db<Administrator[]>`
+    select u.user_id as "id", u.managed and u.by_scim = ${isDirectory} as "managed", u.active as "active",
+           u.email_key as "emailKey",
+           coalesce(r.requires_sso, false) and u.email_key is not null
+             and exists (select from break_glass_administrators b
+                         join   passwords p on p.account_id = b.account_id and p.user_id = b.user_id
+                         join   two_factor s on s.account_id = b.account_id and s.user_id = b.user_id and s.on_since is not null
+                         where  b.account_id = u.account_id and b.user_id = u.user_id) as "isBreakGlass"
+    from   users u
+    left   join sign_in_rules r on r.account_id = u.account_id
+    where  u.account_id = ${accountId} and u.role = 'Administrator' and not u.role_pending`;
 }
 
 /** Returns the id of the user who has each address, by the normalized address. Unused addresses are left out. */
@@ -132,14 +179,15 @@ export async function copyGroups(
   tx: Transaction,
   accountId: AccountId,
   groups: NewGroupRow[],
+  isDirectory: boolean,
 ): Promise<void> {
   if (groups.length === 0) return;
   const rows = groups.map(
-    (group) =>
-      [accountId, group.id, group.externalId, true, group.name, group.description, group.parentId] as const,
+    ({ id, externalId, name, description, parentId }) =>
+      [accountId, id, externalId, true, isDirectory, name, description, parentId] as const,
   );
   await copyInto(
-    tx`copy groups (account_id, group_id, external_id, managed, name, description, parent_id) from stdin`,
+    tx`copy groups (account_id, group_id, external_id, managed, by_scim, name, description, parent_id) from stdin`,
     rows,
   );
 }
@@ -194,7 +242,12 @@ export type WrittenUser = {
   fingerprint: string;
 };
 
-export async function copyUsers(tx: Transaction, accountId: AccountId, users: WrittenUser[]): Promise<void> {
+export async function copyUsers(
+  tx: Transaction,
+  accountId: AccountId,
+  users: WrittenUser[],
+  isDirectory: boolean,
+): Promise<void> {
   if (users.length === 0) return;
   const rows = users.map(
     (user) =>
@@ -203,6 +256,7 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Wr
         user.id,
         user.externalId,
         true,
+        isDirectory,
         user.firstName,
         user.lastName,
         user.email,
@@ -218,8 +272,8 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Wr
       ] as const,
   );
   await copyInto(
-    tx`copy users (account_id, user_id, external_id, managed, first_name, last_name, email, email_key, phone, active,
-                   timezone, language, role, role_pending, attributes, fingerprint) from stdin`,
+    tx`copy users (account_id, user_id, external_id, managed, by_scim, first_name, last_name, email, email_key, phone,
+                   active, timezone, language, role, role_pending, attributes, fingerprint) from stdin`,
     rows,
   );
 }

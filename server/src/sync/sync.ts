@@ -16,13 +16,14 @@ import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
 import { checkLimits } from './change-limits.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
-import type { CurrentState } from './current-state.ts';
+import type { CurrentState, CurrentUser } from './current-state.ts';
 import { type Findings, newFindings } from './findings.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { readBody, type SentBody } from './parse.ts';
 import { storePendingRun } from './pending-runs.ts';
 import { pendingIn, warnOfEffects, warnOfMovedGroups } from './plan-warnings.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
+import { bodyDigest, rememberRepeated, reportOfRepeated } from './repeated/repeated.ts';
 import { requestFaultOf, runEnd } from './run-end.ts';
 import {
   copyChanges,
@@ -57,11 +58,16 @@ export async function pushOrganization(
   body: SentBody,
   { deleteGroupResults, isGone }: PushHooks,
 ): Promise<Report> {
+  const digest = bodyDigest(body);
+  const repeated = await reportOfRepeated(pool, accountId, run, digest);
+  if (repeated) return repeated;
   const findings = newFindings();
   const refuse = async (refusal: Fault, settings: Settings): Promise<never> => {
     const end = runEnd(settings, findings, { outcome: 'refused', refusal });
-    await insertRun(pool, accountId, { ...run, ...end });
-    await auditRun(pool, accountId, run.id);
+    await inTransaction(pool, async (tx) => {
+      await insertRun(tx, accountId, { ...run, ...end });
+      await auditRun(tx, accountId, run.id);
+    });
     throw refusal;
   };
   const organization = await readBody(body, findings).catch((tooLarge: Fault) => refuse(tooLarge, {}));
@@ -71,24 +77,35 @@ export async function pushOrganization(
   // From here on the run is stored. If the process is killed, `updateLostRuns` marks it as failed.
   const begun = runEnd(organization.settings, findings, { outcome: 'processing' });
   await insertRun(pool, accountId, { ...run, ...begun });
-  const { refusal, plan } = await inTransaction(pool, async (tx) => {
+  const report = (plan: Plan): Report => {
+    const validateOnly = isDryRun(organization.settings);
+    return {
+      id: run.id,
+      validateOnly,
+      applied: !validateOnly,
+      plan: digestOf(plan),
+      summary: plan.summary,
+      changes: plan.changes,
+      warnings: findings.warnings(),
+    };
+  };
+  const ended = await inTransaction(pool, async (tx) => {
     await showProcessing(tx, accountId, run.id);
-    return synchronize(tx, accountId, { runId: run.id, organization, deleteGroupResults, isGone }, findings);
+    const wanted = { runId: run.id, organization, deleteGroupResults, isGone };
+    const end = await synchronize(tx, accountId, wanted, findings);
+    if (!end.refusal && isEmpty(end.plan) && findings.warnings().length === 0)
+      await rememberRepeated(tx, accountId, report(end.plan), digest);
+    return end;
   }).catch(async (error: unknown) => {
     await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `updateLostRuns` marks the run
     throw error;
   });
-  if (refusal) throw refusal;
-  const validateOnly = isDryRun(organization.settings);
-  return {
-    id: run.id,
-    validateOnly,
-    applied: !validateOnly,
-    summary: plan.summary,
-    changes: plan.changes,
-    warnings: findings.warnings(),
-  };
+  if (ended.refusal) throw ended.refusal;
+  return report(ended.plan);
 }
+
+/** Whether a plan changes nothing, and everyone in the request is as was last sent. */
+const isEmpty = ({ changes, users }: Plan): boolean => changes.length === 0 && users.confirm.length === 0;
 
 /** The requested state of an account, and how to apply it. */
 export type Wanted = {
@@ -98,6 +115,8 @@ export type Wanted = {
   isGone?: PushHooks['isGone'];
   /** What to do with more changes than the settings allow: refuse them (default), wait for approval, or apply them. */
   beyondLimits?: 'refuse' | 'requireApproval' | 'apply';
+  /** Checks the plan instead of `checkLimits`, which compares it with the settings. */
+  checkPlan?: (plan: Plan, findings: Findings) => void;
   /** The digest of the changes that were shown for a pending run. Other changes are not applied. */
   shown?: string;
 };
@@ -127,7 +146,10 @@ async function synchronize(
 
   const plan = planChanges(organization, current, targetTree, details);
   if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
-  if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
+  if (wanted.checkPlan) wanted.checkPlan(plan, findings);
+  else if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
+  if (organization.settings.expectedPlan !== undefined)
+    checkExpected(organization.settings, digestOf(plan), findings);
   const isApplied = !isDryRun(organization.settings);
   const groupNames = namesOfGroups(current, organization);
   const pending = pendingIn(plan, details);
@@ -138,7 +160,7 @@ async function synchronize(
     // The changes of a refused run are stored too: they show whether the list was complete.
     if (needsApproval)
       await storePendingRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
-    else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
+    else await copyChanges(tx, accountId, runId, plan.changes, { groupNames });
     return endRun(tx, accountId, wanted, findings, { outcome: needsApproval ? 'pending' : 'refused', plan });
   }
   warnOfMovedGroups(plan, targetTree, findings);
@@ -149,7 +171,7 @@ async function synchronize(
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   // The changes of a pending run are already stored.
-  if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, groupNames);
+  if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, { groupNames });
   const setsTree = isApplied && organization.data.groups ? targetTree.setsParents : null;
   return endRun(tx, accountId, wanted, findings, {
     outcome: isApplied ? 'applied' : 'validated',
@@ -158,24 +180,27 @@ async function synchronize(
   });
 }
 
-/** The content of a file in the format of an organization request. `partial`: the lists that only add and update. */
+/**
+ * The content of a file, or a change of the directory (SCIM), in the format of an organization request. `partial`: the lists that only add
+ * and update.
+ */
 export type SentByFile = {
   settings: Settings;
   data: JsonValue;
   partial: readonly ('users' | 'groups')[];
-};
+} & Pick<SentOrganization, 'isDirectory' | 'removes'>;
 
-/** Like `synchronize`, for the content of a file. Its values are checked like those of a request, in the transaction that ends its run. */
+/** Like `synchronize`, for a file or the directory. The values are checked like those of a request, in the transaction that ends the run. */
 export async function synchronizeFile(
   tx: Transaction,
   accountId: AccountId,
-  { settings, data, partial }: SentByFile,
+  { settings, data, ...sent }: SentByFile,
   wanted: Omit<Wanted, 'organization'>,
   findings: Findings,
 ): Promise<Synchronized> {
   const read = readOrganization({ settings, data } as JsonValue, findings);
   if (!read || findings.isFull()) return rejectInvalidRun(tx, accountId, wanted.runId, settings, findings);
-  return synchronize(tx, accountId, { ...wanted, organization: { ...read, partial } }, findings);
+  return synchronize(tx, accountId, { ...wanted, organization: { ...read, ...sent } }, findings);
 }
 
 /** Ends a run with faults as refused. */
@@ -200,12 +225,14 @@ async function readAndMatch(
   findings: Findings,
 ) {
   const sentUsers = organization.data.users;
+  const isDirectory = organization.isDirectory === true;
+  const concerned = concernedBy(organization);
   // One connection runs these in order, so the lock comes first. Sending them together saves round trips.
   const [, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
-    selectCurrentGroups(tx, accountId),
-    sentUsers ? selectCurrentUsers(tx, accountId) : [],
-    sentUsers ? selectAdministrators(tx, accountId) : [],
+    selectCurrentGroups(tx, accountId, isDirectory),
+    sentUsers ? selectCurrentUsers(tx, accountId, isDirectory, concerned) : [],
+    sentUsers ? selectAdministrators(tx, accountId, isDirectory) : [],
     attributesOf(tx, accountId),
   ]);
   const current: CurrentState = {
@@ -221,12 +248,40 @@ async function readAndMatch(
   const details = await selectUserDetails(tx, accountId, toCompare);
   const emails = wantedEmails(sentUsers ?? [], current, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
+  if (concerned) await addOwners(tx, accountId, isDirectory, users, owners);
   matchOrganization(organization, current, targetTree, { inQuestion, details, owners }, findings);
   return { current, targetTree, details, owners };
 }
 
+/**
+ * Returns the users that a list which only adds and updates can change. For such a list, which may be a single user, the others are not read.
+ * Undefined: the list concerns all users, because it removes those who are missing.
+ */
+function concernedBy({ data, partial, removes }: SentOrganization): { externalIds: string[] } | undefined {
+  if (!partial?.includes('users')) return undefined;
+  const listed = (data.users ?? []).map(({ externalId }) => externalId);
+  // The database does not accept U+0000, which the stand-ins of users without an externalId have, and no real externalId.
+  return { externalIds: [...listed, ...(removes?.users ?? [])].filter((id) => !id.includes('\0')) };
+}
+
+/** Adds the users who have an address that another one is to get, if they were not read. */
+async function addOwners(
+  tx: Transaction,
+  accountId: AccountId,
+  isDirectory: boolean,
+  users: CurrentUser[],
+  owners: ReadonlyMap<string, number>,
+): Promise<void> {
+  const known = new Set(users.map(({ id }) => id));
+  const ids = [...owners.values()].filter((id) => !known.has(id));
+  if (ids.length > 0) users.push(...(await selectCurrentUsers(tx, accountId, isDirectory, { ids })));
+}
+
 /** Returns the names of groups by externalId: as sent, otherwise as they currently are. */
-const namesOfGroups = (current: CurrentState, { data }: SentOrganization): Map<string, string> =>
+export const namesOfGroups = (
+  current: Pick<CurrentState, 'groups'>,
+  { data }: Pick<SentOrganization, 'data'>,
+): Map<string, string> =>
   new Map([
     ...current.groups.map(({ externalId, name }) => [externalId ?? '', name] as const),
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
@@ -239,15 +294,23 @@ async function withAllowedRoles(
   organization: SentOrganization,
   findings: Findings,
 ): Promise<SentOrganization> {
-  const { users } = organization.data;
-  const first = users?.findIndex(({ accessInfo }) => accessInfo?.role !== undefined) ?? -1;
-  if (!users || first < 0) return organization;
+  if (!organization.data.users?.some(hasRole)) return organization;
   await lockAccount(tx, accountId);
   if ((await accountById(tx, accountId)).rolesBySync) return organization;
+  return withoutRoles(organization, findings);
+}
+
+const hasRole = ({ accessInfo }: User) => accessInfo?.role !== undefined;
+
+/** Returns the request without roles, with a warning if it has any. */
+export function withoutRoles(organization: SentOrganization, findings: Findings): SentOrganization {
+  const { users } = organization.data;
+  const first = users?.findIndex(hasRole) ?? -1;
+  if (!users || first < 0) return organization;
   findings.warn({
     type: 'roles ignored',
     message: 'Roles were ignored because this account does not allow requests and files to set them.',
-    path: `/data/users/${first}/accessInfo/role`,
+    path: `/data/users/${first + (organization.usersBefore ?? 0)}/accessInfo/role`,
   });
   const withoutRole = (user: User): User => {
     if (user.accessInfo?.role === undefined) return user;
@@ -272,15 +335,30 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
   return result as Synchronized;
 }
 
-/** Returns a digest of everything that a plan does. It includes ids, because a group created again under the same externalId is a different one. */
-const digestOf = ({ changes, groups, users }: Plan): string =>
-  createHash('sha256')
-    .update(JSON.stringify([changes, groups, users.remove, users.update.map(({ id }) => id)]))
+/**
+ * Returns a digest of everything that a plan does. It includes ids, because a group created again under the same externalId is a different one.
+ * Changes have the new values of updated people, except whether their role waits. The other values of their rows are left out, so that a
+ * language that someone chooses meanwhile refuses nothing. Change the version with what is included: pending runs are then out of date.
+ */
+const digestOf = ({ changes, groups, users, memberships }: Plan): string => {
+  const updated = users.update.map(({ id, rolePending }) => [id, rolePending]);
+  return createHash('sha256')
+    .update(JSON.stringify(['plan 2', changes, groups, users.create, updated, users.remove, memberships]))
     .digest('hex');
+};
+
+/** Adds a fault if a request names the plan of a dry run, but would make other changes. */
+export function checkExpected({ expectedPlan }: Settings, digest: string, findings: Findings): void {
+  if (expectedPlan === undefined || expectedPlan === digest) return;
+  const message =
+    'The request would make other changes than the plan in expectedPlan, because the data or the lists have changed since that dry ' +
+    'run. Send a dry run again, and check its plan.';
+  findings.fault({ type: 'unexpected plan', message, path: '/settings/expectedPlan' });
+}
 
 const planChanged = (runId: string) =>
   staleRun(
-    `The data has changed since the changes of run ${runId} were shown, so the run would now make different changes. Upload the file again.`,
+    `The data has changed or the service was upgraded since the changes of run ${runId} were shown, so the run could now make different changes. Upload the file again, or reload the page in a minute if the directory (SCIM) started the run.`,
   );
 
 /** Returns the Fault for a pending run that can no longer be applied. */

@@ -16,17 +16,22 @@ export type TargetTree = {
   setsParents: boolean;
 };
 
-export function targetTreeOf({ data, partial }: SentOrganization, groups: CurrentGroup[]): TargetTree {
+export function targetTreeOf(
+  { data, partial, removes }: SentOrganization,
+  groups: CurrentGroup[],
+): TargetTree {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const byExternalId = new Map<string, CurrentGroup>();
   for (const group of groups) if (group.externalId !== null) byExternalId.set(group.externalId, group);
 
   const listed = new Set(data.groups?.map(({ externalId }) => externalId));
   const isWhole = data.groups !== undefined && !partial?.includes('groups');
+  const named = new Set(removes?.groups);
   const removed = new Set<number>();
   const targets = new Map<string, Target>();
   for (const { id, externalId, managed } of groups) {
-    if (isWhole && managed && !listed.has(externalId as string)) removed.add(id);
+    const isLeftOut = isWhole && !listed.has(externalId as string);
+    if (managed && (isLeftOut || named.has(externalId as string))) removed.add(id);
     else if (externalId !== null) targets.set(externalId, { externalId, id, managed });
   }
   for (const { externalId } of data.groups ?? []) {

@@ -5,12 +5,12 @@ import type { Log } from '../base/log.ts';
 
 export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
-/** Opens a log from the level info on. */
-export function openLogLines(): { log: Log; lines: LogLine[] } {
+/** Opens a log from this level on. */
+export function openLogLines(level = 'info'): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write = (chunk: Buffer, _: string, done: () => void) => {
     lines.push(JSON.parse(String(chunk)) as LogLine);
     done();
   };
-  return { log: pino({ level: 'info' }, new Writable({ write })) as Log, lines };
+  return { log: pino({ level }, new Writable({ write })) as Log, lines };
 }

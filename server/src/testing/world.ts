@@ -48,6 +48,8 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   publicUrl: 'http://localhost',
   corsOrigins: [],
   rateLimit: 0,
+  sandboxes: 10,
+  sandboxWeeks: 2,
   responseCacheMb: 32,
   backupDir: undefined,
   sftpPort: 0,
@@ -58,8 +60,13 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   dkim: undefined,
   bounces: undefined,
   sms: undefined,
+  outgoingNetworks: [],
   auditSyslog: undefined,
+  role: 'all' as const,
+  pooledUrl: undefined,
+  replicaUrl: undefined,
   metricsToken: undefined,
+  tracing: undefined,
 };
 
 /**

@@ -65,7 +65,7 @@ function Addresses({ addresses, documents }: Access) {
                 {t('access.documentsText')}
               </LinkButton>
               <span className={css['badges']}>
-                {['data', 'organization', 'upload', 'audit'].map((name) => (
+                {['data', 'organization', 'upload', 'audit', 'scim'].map((name) => (
                   <a key={name} href={`/v1/openapi/${name}.json`}>
                     {t('access.openApi')} {name}
                   </a>
@@ -262,12 +262,14 @@ function Limits({ limits }: Access) {
   const t = useText();
   const format = useFormat();
   const upTo = (value: string) => t('access.upTo', { value });
+  // As in the documents and on the page of files: 10 MB, although a megabyte here has 1,048,576 bytes.
+  const megabytes = (bytes: number) => `${format.number(Math.floor(bytes / 1024 ** 2))} MB`;
   return (
     <Section title={t('access.limits')}>
       <DescriptionList
         items={[
-          [t('access.fileSize'), upTo(format.bytes(limits.fileBytes))],
-          [t('access.requestSize'), upTo(format.bytes(limits.requestBytes))],
+          [t('access.fileSize'), upTo(megabytes(limits.fileBytes))],
+          [t('access.requestSize'), upTo(megabytes(limits.requestBytes))],
           [t('access.storedFiles'), upTo(format.number(limits.storedFiles))],
           [
             t('access.rate'),

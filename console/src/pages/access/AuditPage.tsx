@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
 import { addressOf } from '../../api.ts';
 import { useAddress } from '../../hooks/data.ts';
+import { useMedia } from '../../hooks/media.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -32,6 +33,7 @@ export function AuditPage() {
   } as Record<string, string>;
   const windows = useWindows('GET /audit', { query: query as never });
   const columns = useColumns();
+  const isPhone = useMedia('(max-width: 720px)');
   const { count } = windows;
   const isFiltered = filters.some((name) => address[name]);
   const clear = () => setAddress(Object.fromEntries(filters.map((name) => [name, undefined])));
@@ -61,6 +63,8 @@ export function AuditPage() {
         label={t('audit.title')}
         columns={columns}
         rowKey={({ id }) => id}
+        // On phones, the time and the name need two lines.
+        rowHeight={isPhone ? 56 : 44}
         windows={windows}
         empty={
           isFiltered ? (
@@ -189,6 +193,8 @@ const pages: Record<SubjectKind, (id: string) => string> = {
   kpi: () => '/kpis',
   run: (id) => `/runs/${id}`,
   file: (id) => `/files/${id}`,
+  pull: (id) => `/pulls/${id}`,
+  webhook: (id) => `/webhooks/${id}`,
 };
 
 /** The subject of an entry, linked to its page if that still exists. */

@@ -25,7 +25,7 @@ export function DigestFields({ form }: { form: SettingsForm }) {
               required
               min={0}
               max={6}
-              unit={t('settings.days')}
+              unit={(count) => t('settings.days', { count })}
               {...days}
               onChange={(value) => days.onChange(value as number)}
             />

@@ -4,36 +4,39 @@ import { type ComponentProps, useState } from 'react';
 import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { ShownOnceDialog } from '../../ui/dialog/ShownOnceDialog.tsx';
 import { FormDialog } from '../../ui/dialog/FormDialog.tsx';
 import { CheckboxField, DateField, TextField } from '../../ui/form/Field.tsx';
 import { SelectField } from '../../ui/form/Select.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 
-type CreatedToken = { token: string; name: string; scopes: Scope[] };
-const scopes = ['data', 'organization', 'files', 'audit'] as const;
-const noScopes = { data: false, organization: false, files: false, audit: false };
+export type CreatedToken = { token: string; name: string; scopes: Scope[] };
+export const scopes = ['data', 'organization', 'files', 'audit', 'scim'] as const;
+const noScopes = { data: false, organization: false, files: false, audit: false, scim: false };
+const onlyScope = (scope: Scope | undefined) => ({ ...noScopes, ...(scope && { [scope]: true }) });
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
 /** Returns the day that is `days` days from today, in the service's format. */
 const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-export function NewToken({ onClose }: { onClose: () => void }) {
+/** `scope`: chosen at the beginning. */
+export function NewToken({ scope, onClose }: { scope?: Scope; onClose: () => void }) {
   const [created, setCreated] = useState<CreatedToken>();
   return created ? (
     <ShownToken created={created} onClose={onClose} />
   ) : (
-    <TokenForm onCreated={setCreated} onClose={onClose} />
+    <TokenForm scope={scope} onCreated={setCreated} onClose={onClose} />
   );
 }
 
 function TokenForm({
+  scope: chosenScope,
   onCreated,
   onClose,
 }: {
+  scope: Scope | undefined;
   onCreated: (created: CreatedToken) => void;
   onClose: () => void;
 }) {
@@ -42,7 +45,7 @@ function TokenForm({
   const form = useForm({
     initial: {
       name: '',
-      ...noScopes,
+      ...onlyScope(chosenScope),
       isQuoted: false,
       expiry: '365' as Expiry,
       day: '',
@@ -76,18 +79,7 @@ function TokenForm({
         autoFocus
         {...form.field('name')}
       />
-      <fieldset className={css['choices']}>
-        <legend>{t('tokens.scopes')}</legend>
-        {scopes.map((scope) => (
-          <CheckboxField
-            key={scope}
-            label={t(`tokens.scope.${scope}`)}
-            hint={t(`tokens.scopeHint.${scope}`)}
-            {...form.field(scope)}
-          />
-        ))}
-        {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
-      </fieldset>
+      <ScopeChoices field={form.field} isChosen={isChosen} />
       {values.data && (
         <CheckboxField label={t('tokens.quoted')} hint={t('tokens.quotedHint')} {...form.field('isQuoted')} />
       )}
@@ -96,6 +88,33 @@ function TokenForm({
         <DateField label={t('tokens.ownDay')} required min={dayIn(1)} {...form.field('day')} />
       )}
     </FormDialog>
+  );
+}
+
+type CheckboxProps = Omit<ComponentProps<typeof CheckboxField>, 'label' | 'hint'>;
+
+/** The scopes of a token, as checkboxes. `field` returns what connects one with the form. */
+export function ScopeChoices({
+  field,
+  isChosen,
+}: {
+  field: (scope: Scope) => CheckboxProps;
+  isChosen: boolean;
+}) {
+  const t = useText();
+  return (
+    <fieldset className={css['choices']}>
+      <legend>{t('tokens.scopes')}</legend>
+      {scopes.map((scope) => (
+        <CheckboxField
+          key={scope}
+          label={t(`tokens.scope.${scope}`)}
+          hint={t(`tokens.scopeHint.${scope}`)}
+          {...field(scope)}
+        />
+      ))}
+      {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
+    </fieldset>
   );
 }
 
@@ -120,30 +139,34 @@ function ExpiryField(field: ExpiryProps) {
 }
 
 /** Returns a shell command that tests the token with its first scope. */
-function tryLine({ token, scopes: [scope] }: CreatedToken, base: string): string {
+export function tryLine({ token, scopes: [scope] }: Omit<CreatedToken, 'name'>, base: string): string {
   const header = `-H "Authorization: ${token}"`;
   if (scope === 'data') return `curl ${base}/v1/groups ${header}`;
   if (scope === 'audit') return `curl ${base}/v1/audit ${header}`;
+  if (scope === 'scim') return `curl ${base}/scim/v2/Users ${header}`;
   if (scope === 'files') return `curl ${base}/v1/storage/files ${header}`;
   return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
 }
 
-function ShownToken({ created, onClose }: { created: CreatedToken; onClose: () => void }) {
+/** Shows a token once. `text`: what to know about it, instead of only that this is the only time. */
+export function ShownToken({
+  created,
+  text,
+  onClose,
+}: {
+  created: CreatedToken;
+  text?: string;
+  onClose: () => void;
+}) {
   const t = useText();
   const base = useData('GET /access').data?.addresses.data.replace(/\/v1$/, '') ?? location.origin;
   return (
-    <Dialog
-      open
-      stays
+    <ShownOnceDialog
       wide
       onClose={onClose}
       title={t('tokens.createdTitle', { name: created.name })}
-      description={t('tokens.createdText')}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          {t('tokens.done')}
-        </Button>
-      }
+      description={text ?? t('tokens.createdText')}
+      done={t('tokens.done')}
     >
       <div className={css['created']}>
         <h3>{t('tokens.token')}</h3>
@@ -151,6 +174,6 @@ function ShownToken({ created, onClose }: { created: CreatedToken; onClose: () =
         <h3>{t('tokens.try')}</h3>
         <Copy text={tryLine(created, base)} label={t('tokens.try')} />
       </div>
-    </Dialog>
+    </ShownOnceDialog>
   );
 }

@@ -1,5 +1,6 @@
 // The settings of the account: company, privacy, files, email and text messages. Each section explains the consequences of its fields.
-import type { AccountSettingsView, LimitName } from '@soundings/contract/console/access.ts';
+import type { AccountSettingsView } from '@soundings/contract/console/access.ts';
+import type { LimitName } from '@soundings/contract/limits.ts';
 import { managerComparisons } from '@soundings/contract/comparisons.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -199,7 +200,7 @@ function Results({ form }: { form: SettingsForm }) {
           optional
           min={1}
           max={13}
-          unit={t('settings.weeks')}
+          unit={(count) => t('settings.weeks', { count })}
           {...form.field('kpiWeeks')}
         />
         <div>

@@ -2,7 +2,6 @@
 // schedule repeats.
 import type { KpiName, ScheduleBody, WeekName } from '@soundings/contract/console/asking.ts';
 import { useCallback } from 'react';
-import { folded } from '../../ui/form/group-combobox/find-groups.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 
@@ -73,12 +72,3 @@ export function useRepetition(): (
     return t('asking.often', { often, weekday: days.weekday(weekday), hour: days.hour(hour) });
   };
 }
-
-/** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
-export const questionKeyOf = (text: string): string =>
-  folded(text)
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .split('-')
-    .slice(0, 5)
-    .join('-');

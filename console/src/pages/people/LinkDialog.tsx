@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { ShownOnceDialog } from '../../ui/dialog/ShownOnceDialog.tsx';
 import { FormDialog } from '../../ui/dialog/FormDialog.tsx';
 import { RadioField } from '../../ui/form/Field.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
@@ -110,21 +109,11 @@ function CreatedDialog({ created, onClose }: { created: CreatedLink; onClose: ()
   const t = useText();
   const { time } = useFormat();
   return (
-    <Dialog
-      open
-      stays
-      onClose={onClose}
-      title={t('people.linkCreated')}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          {t('people.linkDone')}
-        </Button>
-      }
-    >
+    <ShownOnceDialog onClose={onClose} title={t('people.linkCreated')} done={t('people.linkDone')}>
       <div className={css['stack']}>
         <Copy text={created.link} label={t('people.link')} />
         <Notice tone="warn">{t('people.linkOnce', { until: time(created.until) })}</Notice>
       </div>
-    </Dialog>
+    </ShownOnceDialog>
   );
 }

@@ -82,7 +82,10 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
           <span className={row.active ? css['name'] : css['gone']}>{personName(row)}</span>
         </span>
       ),
-      beside: (row) => row.managed && <Locked reason={t('people.lockedReason')} />,
+      beside: (row) =>
+        row.managed && (
+          <Locked reason={t(row.byDirectory ? 'people.lockedByDirectory' : 'people.lockedReason')} />
+        ),
     },
     {
       key: 'email',

@@ -97,11 +97,15 @@ function ReleaseDialog({ person, onClose }: DialogProps) {
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={t('people.takeOverTitle', { name })}
+      title={t(person.byDirectory ? 'people.takeBackTitle' : 'people.takeOverTitle', { name })}
       text={
         <Consequences
           title={t('people.next')}
-          items={[t('people.takeOverKeeps'), t('people.takeOverLists', { id }), t('people.takeOverBack')]}
+          items={
+            person.byDirectory
+              ? [t('people.takeBackKeeps'), t('people.takeBackAgain')]
+              : [t('people.takeOverKeeps'), t('people.takeOverLists', { id }), t('people.takeOverBack')]
+          }
         />
       }
       confirm={t('people.takeOverConfirm')}

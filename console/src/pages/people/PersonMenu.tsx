@@ -48,7 +48,8 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
   const setActive = useSetActive(person);
   const isOwnAccount = useSession().user.id === person.id;
-  const { managed, active, email, signIn, surveyEmails = 'all' } = person;
+  const { managed, byDirectory, active, email, signIn, surveyEmails = 'all' } = person;
+  const lockedReason = t(byDirectory ? 'people.lockedByDirectory' : 'people.lockedReason');
   const ownAccountReason = isOwnAccount ? t('fault.own account') : undefined;
   const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
   return (
@@ -84,10 +85,14 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
           label: t(active ? 'people.deactivate' : 'people.activate'),
           icon: active ? CirclePause : CirclePlay,
           onSelect: () => void setActive(!active),
-          ...disabledFor(managed ? t('people.lockedReason') : ownAccountReason),
+          ...disabledFor(managed ? lockedReason : ownAccountReason),
         },
         managed
-          ? { label: t('people.takeOver'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
+          ? {
+              label: t(byDirectory ? 'people.takeBack' : 'people.takeOver'),
+              icon: ArrowDownToLine,
+              onSelect: () => onDo('release'),
+            }
           : {
               label: t('people.handOver'),
               icon: ArrowUpFromLine,

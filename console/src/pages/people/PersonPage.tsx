@@ -7,7 +7,7 @@ import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
 import { useForm } from '../../ui/form/Form.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Page } from '../../ui/page/Page.tsx';
@@ -92,15 +92,18 @@ function Known({ person, fields }: { person: Person; fields: PersonFields }) {
       {person.managed && (
         <Padded>
           <Notice
-            title={t('people.managedTitle')}
+            title={t(person.byDirectory ? 'people.directoryTitle' : 'people.managedTitle')}
             actions={
-              <Button onClick={() => setDoing({ what: 'release', person })}>{t('people.takeOver')}</Button>
+              <Button onClick={() => setDoing({ what: 'release', person })}>
+                {t(person.byDirectory ? 'people.takeBack' : 'people.takeOver')}
+              </Button>
             }
           >
-            {t('people.managedText')}
+            {t(person.byDirectory ? 'people.directoryText' : 'people.managedText')}
           </Notice>
         </Padded>
       )}
+      {!person.byDirectory && <DirectoryUser personId={person.id} />}
       {isEditing ? (
         <Editing key={String(person.managed)} {...{ person, fields }} onEnd={() => setEditing(false)} />
       ) : (
@@ -108,6 +111,29 @@ function Known({ person, fields }: { person: Person; fields: PersonFields }) {
       )}
       <PersonDialogs doing={doing} onClose={() => setDoing(undefined)} />
     </Page>
+  );
+}
+
+/** A user of the directory that is most likely this person, and where an administrator decides about it. */
+function DirectoryUser({ personId }: { personId: number }) {
+  const t = useText();
+  const user = useData('GET /directory/people/{userId}', { params: { userId: personId } }).data?.user;
+  if (!user) return null;
+  const { id, name, userName, isKept } = user;
+  return (
+    <Padded>
+      <Notice
+        tone="neutral"
+        title={t('people.directoryUserTitle', { name })}
+        actions={
+          <LinkButton to="/directory" search={{ user: id }}>
+            {t('people.directoryDecide')}
+          </LinkButton>
+        }
+      >
+        {isKept ? t('people.directoryUserKept') : t('people.directoryUserText', { userName })}
+      </Notice>
+    </Padded>
   );
 }
 

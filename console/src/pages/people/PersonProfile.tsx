@@ -44,7 +44,9 @@ export function Details({ person, fields, isOnlyManaged = false }: DetailsProps)
   const fact = (name: string, value: ReactNode): ReactNode => (
     <span className={css['fact']}>
       {value}
-      {person.managed && isManagedField(name) && <Locked reason={t('people.lockedReason')} />}
+      {person.managed && isManagedField(name) && (
+        <Locked reason={t(person.byDirectory ? 'people.lockedByDirectory' : 'people.lockedReason')} />
+      )}
     </span>
   );
   const ownOr = (value: string | null, others: string) =>
@@ -107,7 +109,9 @@ function Groups({ person }: { person: Person }) {
         {person.memberships[kind].map((group) => (
           <li key={group.id}>
             <GroupWay group={group} />
-            {isKindManaged(person, kind, group.managed) && <Locked reason={t('people.lockedReason')} />}
+            {isKindManaged(person, kind, group.managed) && (
+              <Locked reason={t(person.byDirectory ? 'people.lockedByDirectory' : 'people.lockedReason')} />
+            )}
           </li>
         ))}
       </ul>

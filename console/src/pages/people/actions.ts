@@ -12,6 +12,7 @@ export type SelectedPerson = {
   lastName: string;
   email: string | null;
   externalId: string | null;
+  byDirectory: boolean;
   role: Role;
   /** The latest invitation of someone who can't sign in yet, and whether a person with a role was never invited. */
   invitation?: Invitation | null;
@@ -32,5 +33,6 @@ export function linkKindOf({
 /** Returns a function that refetches everything that shows people. */
 export function usePeopleRefresh(): () => Promise<void> {
   const refresh = useRefresh();
-  return () => refresh('GET /users', 'GET /users/{userId}', 'GET /groups/tree');
+  return () =>
+    refresh('GET /users', 'GET /users/{userId}', 'GET /groups/tree', 'GET /directory/people/{userId}');
 }

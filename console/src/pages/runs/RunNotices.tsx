@@ -44,7 +44,7 @@ function Outcome({ run }: { run: Run }) {
     return (
       <Notice tone="bad" title={t('runs.nothingChanged')}>
         <ToggletipHandle limits={limits} />{' '}
-        {t(run.source === 'api' ? 'runs.limitText' : 'runs.limitFileText')}
+        {t(run.source === 'file' ? 'runs.limitFileText' : 'runs.limitText')}
       </Notice>
     );
   if (run.outcome === 'refused') return <Refused run={run} />;
@@ -57,7 +57,7 @@ function Outcome({ run }: { run: Run }) {
   if (run.outcome === 'validated')
     return (
       <Notice tone="neutral" title={t('runs.checkedTitle')}>
-        {t(run.source === 'api' ? 'runs.checkedText' : 'runs.checkedFileText')}
+        {t(run.source === 'file' ? 'runs.checkedFileText' : 'runs.checkedText')}
       </Notice>
     );
   return run.changeCount === 0 ? <Notice tone="good">{t('runs.upToDate')}</Notice> : null;

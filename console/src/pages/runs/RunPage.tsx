@@ -9,7 +9,7 @@ import { LinkButton } from '../../ui/Button.tsx';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { Page } from '../../ui/page/Page.tsx';
 import { Padded, Section } from '../../ui/page/Section.tsx';
-import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { Loaded, PageSkeleton } from '../../ui/page/States.tsx';
 import { Decision } from './Decision.tsx';
 import { FaultTable } from './FaultTable.tsx';
 import { useLiveRuns } from './live.ts';
@@ -27,14 +27,7 @@ export function RunPage() {
   useLiveRuns(response.data?.outcome === 'processing');
   const crumbs = [{ label: t('runs.title'), to: '/runs' }];
   return (
-    <Loaded
-      response={response}
-      skeleton={
-        <Page title={t('state.loading')} crumbs={crumbs} waits>
-          <Skeleton />
-        </Page>
-      }
-    >
+    <Loaded response={response} skeleton={<PageSkeleton crumbs={crumbs} />}>
       {(run) => (
         <Page
           title={run.file ?? t('runs.request')}
@@ -66,10 +59,12 @@ function Subtitle({ run }: { run: Run }) {
       : []),
   ];
   return (
-    <span className={css['subtitle']}>
-      <StateBadge state={runStateOf(run)} dot />
+    <span className={css['facts']}>
+      <span>
+        <StateBadge state={runStateOf(run)} dot />
+      </span>
       {labels.map((label) => (
-        <span key={label}>· {label}</span>
+        <span key={label}>{label}</span>
       ))}
     </span>
   );

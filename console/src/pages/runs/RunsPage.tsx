@@ -75,6 +75,7 @@ function Filters({ address, onChange, found }: FiltersProps) {
           any,
           { value: 'api', label: t('runs.via.api') },
           { value: 'file', label: t('runs.sourceFile') },
+          { value: 'scim', label: t('runs.via.scim') },
         ]}
       />
       <Select
@@ -136,7 +137,10 @@ function Source({ run }: { run: RunRow }) {
   const t = useText();
   const { time } = useFormat();
   return (
-    <NameCell icon={run.source === 'api' ? Plug : FileSpreadsheet} name={run.file ?? t('runs.request')}>
+    <NameCell
+      icon={run.source === 'file' ? FileSpreadsheet : Plug}
+      name={run.file ?? t(run.source === 'scim' ? 'runs.directoryRequest' : 'runs.request')}
+    >
       {sourceText(t, run)}
       <span className={css['phoneOnly']}> · {time(run.at)}</span>
     </NameCell>

@@ -1,4 +1,4 @@
-// The pages of runs and of files.
+// The pages of runs, files and pulls.
 import type { PageRoute } from '../../page-route.ts';
 
 export const runsRoutes: PageRoute[] = [
@@ -20,5 +20,17 @@ export const runsRoutes: PageRoute[] = [
     minimumRole: 'Administrator',
     load: () => import('./files/FilePage.tsx'),
     name: 'FilePage',
+  },
+  {
+    path: '/pulls',
+    minimumRole: 'Administrator',
+    load: () => import('./pulls/PullsPage.tsx'),
+    name: 'PullsPage',
+  },
+  {
+    path: '/pulls/$pullId',
+    minimumRole: 'Administrator',
+    load: () => import('./pulls/PullPage.tsx'),
+    name: 'PullPage',
   },
 ];

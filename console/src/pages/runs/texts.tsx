@@ -1,4 +1,5 @@
 // Texts and badges that runs and files share: states, sources, and numbers of changes.
+import type { RunSource } from '@soundings/contract/console/run-outcomes.ts';
 import type { FileState, Run, RunRow } from '@soundings/contract/console/runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { type Translator, useFormat, useText } from '../../text/text.tsx';
@@ -37,14 +38,9 @@ export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {
 /** Returns the source: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
 export function sourceText(
   t: Translator,
-  {
-    source = 'file',
-    via,
-    token,
-    sentBy,
-  }: Pick<RunRow, 'via' | 'token' | 'sentBy'> & { source?: 'api' | 'file' },
+  { source = 'file', via, token, sentBy }: Pick<RunRow, 'via' | 'token' | 'sentBy'> & { source?: RunSource },
 ): string {
-  const way = source === 'api' ? t('runs.via.api') : t(`runs.via.${via ?? 'file'}`);
+  const way = source === 'file' ? t(`runs.via.${via ?? 'file'}`) : t(`runs.via.${source}`);
   return [way, token ?? sentBy].filter((word) => word !== null && word !== '').join(' · ');
 }
 

@@ -59,8 +59,8 @@ type NumberFieldProps = FieldProps &
     min?: number;
     max?: number;
     step?: number;
-    /** The unit after the number, such as "days". */
-    unit?: string;
+    /** Returns the unit after the number, such as "days". An empty field has that of 0. */
+    unit?: (count: number) => string;
   };
 
 export function NumberField(props: NumberFieldProps) {
@@ -78,7 +78,7 @@ export function NumberField(props: NumberFieldProps) {
             value={value ?? ''}
             onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
           />
-          {unit && <span className={css['unit']}>{unit}</span>}
+          {unit && <span className={css['unit']}>{unit(value || 0)}</span>}
         </span>
       )}
     </Field>

@@ -9,7 +9,7 @@ import { Button, LinkButton } from '../Button.tsx';
 import { Empty } from './Empty.tsx';
 import { useErrorText } from '../faults.ts';
 import { Notice } from './Notice.tsx';
-import { useTitle } from './Page.tsx';
+import { Page, type PageProps, useTitle } from './Page.tsx';
 import css from './States.module.css';
 
 /** Grey bars as placeholders for text. */
@@ -24,6 +24,16 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
         </div>
       ))}
     </div>
+  );
+}
+
+/** A page whose title is known only when it has loaded. */
+export function PageSkeleton({ crumbs }: Required<Pick<PageProps, 'crumbs'>>) {
+  const t = useText();
+  return (
+    <Page title={t('state.loading')} crumbs={crumbs} waits>
+      <Skeleton />
+    </Page>
   );
 }
 

@@ -1,11 +1,12 @@
 // SQL of what the syslog server has received. Writer: syslog.ts.
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 
-/** Returns the accounts that have chained entries which the syslog server has not received. */
+/** Returns the accounts, apart from sandboxes, that have chained entries which the syslog server has not received. */
 export async function selectAccountsToSend(db: Db): Promise<AccountId[]> {
   const rows = await db<{ accountId: AccountId }[]>`
     select h.account_id as "accountId"
     from   audit_heads h
+    join   accounts a on a.account_id = h.account_id and a.kind = 'company'
     left   join audit_syslog_cursors c on c.account_id = h.account_id
     where  h.position > coalesce(c.position, 0)
     order  by h.account_id`;
@@ -37,9 +38,11 @@ export async function selectUnsent(db: Db): Promise<{ count: number; oldestSecon
                    (select e.at from audit_entries e
                     where  e.account_id = h.account_id and e.position = coalesce(c.position, 0) + 1) as oldest
             from   audit_heads h
+            join   accounts a on a.account_id = h.account_id and a.kind = 'company'
             left   join audit_syslog_cursors c on c.account_id = h.account_id
             where  h.position > coalesce(c.position, 0)
             union all
-            select count(*), min(at) from audit_entries where position is null) unsent`;
+            select count(*), min(at) from audit_entries join accounts a using (account_id)
+            where  position is null and a.kind = 'company') unsent`;
   return row ?? { count: 0, oldestSeconds: 0 };
 }

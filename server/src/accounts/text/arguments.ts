@@ -6,6 +6,9 @@ export type Arguments = {
     'greetingNamed': { firstName: string };
     'change.administrator added': { about: string };
     'change.token created': { about: string };
+    'change.provider added': { about: string };
+    'change.provider changed': { about: string };
+    'change.provider removed': { about: string };
     'why': { company: string };
   };
   'expiring-tokens': {

@@ -4,12 +4,13 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { hasBrowser } from '../../testing/browser/browser.ts';
+import { caseCount, someOf } from '../../testing/house/cases.ts';
 import { answersOfPerson, storedAnswers } from '../../testing/kept-answers.ts';
 import { until } from '../../testing/until.ts';
 import { browser, useAnsweringBrowser, world } from '../answering-browser.fixture.ts';
 import { type CardOffice, openOffice } from './entry.fixture.ts';
 
-const people = Number(process.env['KIOSK_PEOPLE'] ?? 3);
+const people = caseCount('KIOSK_PEOPLE', 8);
 
 useAnsweringBrowser();
 
@@ -276,7 +277,7 @@ describe.skipIf(!hasBrowser())('at a kiosk (skipped: there is no Chromium on the
     await panel(page, 'off').waitFor();
   });
 
-  test.each(['light', 'dark'] as const)(
+  test.each(someOf(['light', 'dark'] as const))(
     'no page has an accessibility error that axe finds, or is wider than a phone: %s',
     async (colorScheme) => {
       const office = await openOffice(world, { count: 1, language: 'de' });

@@ -1,6 +1,6 @@
 // Parses the settings for the gateway that sends text messages: its address, its login, and the template of the request. There are
 // templates for some providers; any other gateway can be described with SMS_REQUEST.
-import { isLoopback } from '../smtp.ts';
+import { isLoopback } from './smtp.ts';
 
 /** A part of a JSON body. Texts contain placeholders. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };

@@ -1,6 +1,7 @@
 // The commands that create, check and restore backups.
 import { auditEverywhere } from '../../accounts/audit.ts';
 import type { Config } from '../../base/config.ts';
+import { sizeText } from '../../base/sizes.ts';
 import type { Contents } from '../../backup/contents.ts';
 import { createBackup, type OnProgress } from '../../backup/create-backup.ts';
 import { asFileFault, failedBackup } from '../../backup/faults.ts';
@@ -98,8 +99,6 @@ function progressTo({ printError, isTerminal }: Pick<Surroundings, 'printError' 
 }
 
 const numberText = (count: number) => count.toLocaleString('en');
-const sizeText = (bytes: number) =>
-  bytes < 1e6 ? `${numberText(Math.ceil(bytes / 1e3))} kB` : `${numberText(Math.round(bytes / 1e6))} MB`;
 
 /** Returns what a backup contains, as text. */
 function contentsText(contents: Contents): string[] {

@@ -11,7 +11,7 @@ import { Fault, faultAtField, invalidParameter } from '../../base/errors.ts';
 import { dayFault } from '../../base/field-faults.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
-import type { DkimSigning } from '../../base/smtp.ts';
+import type { DkimSigning } from '../../base/messages/smtp.ts';
 import { openThrottle, tooEarly } from '../../base/throttle.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { noEmail, noMailServer } from '../../mail/mail-faults.ts';
@@ -96,7 +96,7 @@ function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
 function refuseExpired(expires: string | null): void {
   if (expires === null || !isDay(expires) || expires >= new Date().toISOString().slice(0, 10)) return;
   const message = `${expires} is in the past. Choose a later day.`;
-  throw faultAtField('invalid', 'out of range', '/expires', message);
+  throw faultAtField('invalid', 'day in the past', '/expires', message);
 }
 
 /** Returns no host keys if the secrets key is missing, in which case SFTP does not run. Rethrows any other error. */

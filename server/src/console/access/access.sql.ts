@@ -63,6 +63,11 @@ const about = (db: Db) => {
         from   runs s where s.account_id = e.account_id and s.run_id = e.subject::uuid)
       when e.action = any(${actionsAbout('file')}) then (
         select ${named(db`s.name`)} from files s where s.account_id = e.account_id and s.file_id = ${number})
+      when e.action = any(${actionsAbout('pull')}) then (
+        select ${named(db`s.name`)} from pulls s where s.account_id = e.account_id and s.pull_id = ${number})
+      when e.action = any(${actionsAbout('webhook')}) then (
+        select ${named(db`coalesce(nullif(s.description, ''), substring(s.url from '//([^/?]+)'))`)}
+        from   webhook_endpoints s where s.account_id = e.account_id and s.endpoint_id = ${number})
     end`;
 };
 

@@ -6,7 +6,7 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   token = created.token;
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 
@@ -244,6 +244,24 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     });
     expect(refused.status).toBe(409);
     expect(refused.body.details).toMatchObject([{ type: 'managed', path: '/firstName' }]);
+  });
+
+  test('a search that is typed just before a person is opened does not change the URL of that page', async () => {
+    const page = await openPage('/people?q=soderlund');
+    await page.getByText('1 found').waitFor();
+    await page.clock.install();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/PersonPage-*.js', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('searchbox').pressSequentially(' e');
+    await page.getByRole('link', { name: 'Ebba Söderlund' }).click();
+    await page.waitForURL(/\/people\/\d+$/);
+    await page.clock.runFor(1_000);
+    release();
+    await heading(page, 'Ebba Söderlund').waitFor();
+    expect(page.url()).toMatch(/\/people\/\d+$/);
   });
 
   test('a person is added and changed manually and handed over; after that, pushes update the person', async () => {

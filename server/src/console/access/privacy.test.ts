@@ -59,9 +59,9 @@ describe('permissions', () => {
       if (status === 403) refused.push(name);
     }
     const open = names.filter((name) => !refused.includes(name));
-    expect(open.filter((name) => !/^\w+ \/(session$|session\/proof$|profile)/.test(name))).toEqual([
-      'GET /privacy',
-    ]);
+    expect(
+      open.filter((name) => !/^\w+ \/(session$|session\/proof(\/provider)?$|profile)/.test(name)),
+    ).toEqual(['GET /privacy']);
     expect(refused.length).toBeGreaterThan(70);
   });
 
@@ -291,6 +291,9 @@ describe('the report', () => {
       from users where account_id = ${other.id} and last_name not in ('Administrator', 'Admin')`;
     const words = people.flatMap((one) => one.words).filter((word) => word !== null);
     expect(words.length).toBeGreaterThan(10);
-    expect(words.filter((word) => text.includes(word))).toEqual([]);
+    // Short ones, such as p1, occur by chance within random identifiers.
+    const occurs = (word: string) =>
+      word.length > 2 ? text.includes(word) : new RegExp(`(?<!\\w)${word}(?!\\w)`).test(text);
+    expect(words.filter(occurs)).toEqual([]);
   });
 });

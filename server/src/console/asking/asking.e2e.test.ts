@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { countParticipation } from '../../rounds/participation.ts';
 import { askedWeek, noon } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { readCsv } from '../../testing/csv.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 

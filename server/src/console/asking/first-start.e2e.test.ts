@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFirstStartLink } from '../../auth/first-start.ts';
 import { openLog } from '../../base/log.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { noon } from '../../testing/asking.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
   await smtp?.close();
 });

@@ -205,13 +205,14 @@ async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): 
     calendarsOf(db, accountId, schedules, { today, count: 2 }),
     audiencesOf(db, accountId, schedules, today),
   ]);
-  const rows = schedules.map(async (schedule, i) => {
-    const { id, name } = schedule;
-    const coming = calendars.get(id)!.coming.filter(({ week }) => week <= last);
-    const days = coming.map(({ day }) => (day < today ? today : day));
-    const expected = await comingByDate(db, accountId, schedule, days);
-    return coming.map(({ week, day, questionIds }, at) => {
-      const round = expected?.rounds[at];
+  const wanted = schedules.map((schedule) => {
+    const coming = calendars.get(schedule.id)!.coming.filter(({ week }) => week <= last);
+    return { schedule, coming, days: coming.map(({ day }) => (day < today ? today : day)) };
+  });
+  const expected = await comingByDate(db, accountId, wanted);
+  const rows = wanted.flatMap(({ schedule: { id, name }, coming }, i) =>
+    coming.map(({ week, day, questionIds }, at) => {
+      const round = expected[i]?.rounds[at];
       return {
         ...named(week),
         day,
@@ -220,9 +221,9 @@ async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): 
         schedule: name,
         questions: questionIds.length,
         people: round ? round.people : audiences[i]!.people,
-        waits: expected && round ? waitingIn(round, expected.minimum) : null,
+        waits: expected[i] && round ? waitingIn(round, expected[i].minimum) : null,
       };
-    });
-  });
-  return (await Promise.all(rows)).flat().toSorted((a, b) => (a.day < b.day ? -1 : 1));
+    }),
+  );
+  return rows.toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }

@@ -128,8 +128,11 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
     calendarsOf(db, accountId, schedules, { today, count: weeksAround + 1 }),
     audiencesOf(db, accountId, schedules, today),
   ]);
-  const waits = await Promise.all(
-    schedules.map((one) => waitsOn(db, one, calendars.get(one.id)!.coming[0]?.day, today)),
+  const waits = await waitsOf(
+    db,
+    who,
+    schedules.map((schedule) => ({ schedule, day: calendars.get(schedule.id)!.coming[0]?.day })),
+    today,
   );
   const [first, last] = [addWeeks(current, -weeksAround), addWeeks(current, weeksAround)];
   const groupIds = schedules.flatMap((one) => [...one.groupIds, ...one.withoutGroupIds]);
@@ -151,17 +154,22 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
   };
 }
 
-/** Returns how many people wait on the next day of a schedule that chooses people by a date, if too few are due by then. */
-async function waitsOn(
+/** Returns how many people wait on the next day of each schedule that chooses people by a date, if too few are due by then. */
+async function waitsOf(
   db: Db,
-  schedule: Schedule,
-  day: string | undefined,
+  { accountId }: Who,
+  coming: { schedule: Schedule; day: string | undefined }[],
   today: string,
-): Promise<ScheduleView['waits']> {
-  if (schedule.byDate === null || schedule.pausedAt !== null || day === undefined) return null;
-  const expected = await comingByDate(db, schedule.accountId, schedule, [day < today ? today : day]);
-  const [round] = expected?.rounds ?? [];
-  return expected && round ? waitingIn(round, expected.minimum) : null;
+): Promise<ScheduleView['waits'][]> {
+  const wanted = coming.map(({ schedule, day }) => ({
+    schedule,
+    days: schedule.pausedAt !== null || day === undefined ? [] : [day < today ? today : day],
+  }));
+  const expected = await comingByDate(db, accountId, wanted);
+  return expected.map((one) => {
+    const [round] = one?.rounds ?? [];
+    return one && round ? waitingIn(round, one.minimum) : null;
+  });
 }
 
 function scheduleView(

@@ -3,7 +3,6 @@
 // null, and operators use the metrics and the command (docs/operators/monitoring.md).
 import type { Installation, NotSetUp } from '@soundings/contract/console/system.ts';
 import type { Pool } from '../../db/db.ts';
-import { databaseFacts } from '../../db/database-facts.ts';
 import { type FactsConfig, operatingFacts } from '../../operating/facts.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { version } from '../../base/version.ts';
@@ -23,32 +22,23 @@ type Dependencies = {
   pool: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   config: InstallationConfig;
-  /** How many jobs have failed permanently. */
-  deadJobs: () => Promise<number>;
   now: () => number;
 };
 
 /** Items that the page lists, in this order. Runs and audit entries have their own pages. */
 const shownWaiting = ['files', 'messages', 'text messages', 'jobs'] as const;
 
-export function serveInstallation(
-  console: Console,
-  { pool, keys, config, deadJobs, now }: Dependencies,
-): void {
+export function serveInstallation(console: Console, { pool, keys, config, now }: Dependencies): void {
   console.serve('GET /installation', async (): Promise<{ installation: Installation | null }> => {
     const db = await pool;
     if (!(await hasSingleAccount(db))) return { installation: null };
-    const [facts, database, failed] = [
-      await operatingFacts(db, { config, keys: await keys, now: now() }),
-      await databaseFacts(db),
-      await deadJobs(),
-    ];
+    const facts = await operatingFacts(db, { config, keys: await keys, now: now() });
     const since = (seconds: number) => new Date(now() - seconds * 1000).toISOString();
     const lastBackup = facts.lastBackup?.toISOString() ?? null;
     return {
       installation: {
         version,
-        database: { version: database.version, bytes: database.sizeBytes },
+        database: facts.database,
         disk: facts.disk ?? null,
         mailFrom: config.smtpUrl === undefined ? null : config.mailFrom,
         sms: config.sms?.provider ?? null,
@@ -60,7 +50,7 @@ export function serveInstallation(
             { what, count: isCounted ? count : null, since: count === 0 ? null : since(oldestSeconds) },
           ];
         }),
-        failedJobs: failed,
+        failedJobs: facts.deadJobs,
         notSetUp: notSetUp(config, lastBackup !== null),
       },
     };

@@ -2,7 +2,8 @@
 import type { Channels } from '../../base/messages/channels.ts';
 import type { SystemWarning } from '@soundings/contract/console/system.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { Pool } from '../../db/db.ts';
+import { countDeadJobs } from '../../jobs/jobs.sql.ts';
 import { weeksToClose } from '../../rounds/rounds.ts';
 import type { AnswerKeys } from '../../sealing/answer-keys.ts';
 import type { Console } from './console.ts';
@@ -13,11 +14,8 @@ export type SystemDependencies = {
   keys: Promise<AnswerKeys>;
   /** The clock, in ms. */
   now: () => number;
-  /** Whether the installation sends email. If not, messages wait until their links are handed out. */
-  /** What is configured. */
+  /** What is configured. Without email, messages wait until their links are handed out. */
   channels: Channels;
-  /** How many jobs of an account, or of no account, have failed permanently. */
-  deadJobs: (accountId: AccountId) => Promise<number>;
   /** The address of a proxy that sends requests without being named in the settings; undefined: there is none. */
   forgottenProxy: () => string | undefined;
 };
@@ -30,14 +28,14 @@ const maxDelay = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
 
 export function serveSystem(
   console: Console,
-  { pool, keys, now, channels, deadJobs, forgottenProxy }: SystemDependencies,
+  { pool, keys, now, channels, forgottenProxy }: SystemDependencies,
 ): void {
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
     const answerKeys = await keys;
     const [answers, secrets, count, { file, message }, ended] = await Promise.all([
       answerKeys.chain.state().then(({ state }) => state),
       answerKeys.secrets.state(),
-      deadJobs(accountId),
+      countDeadJobs(await pool, accountId),
       selectOldestWaiting(await pool, accountId),
       weeksToClose(await pool, now() - maxDelay.week),
     ]);

@@ -17,8 +17,8 @@ export async function selectOldestWaiting(
   return row!;
 }
 
-/** Returns whether the installation has exactly one account. */
+/** Returns whether the installation has exactly one account, apart from sandboxes. */
 export async function hasSingleAccount(db: Db): Promise<boolean> {
-  const accounts = await db`select account_id from accounts limit 2`;
+  const accounts = await db`select account_id from accounts where kind = 'company' limit 2`;
   return accounts.length === 1;
 }

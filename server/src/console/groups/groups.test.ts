@@ -10,6 +10,7 @@ import type {
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { subgroupsOf } from '../../people/tree.ts';
+import { cases } from '../../testing/house/cases.ts';
 import { type SendRequest, signIn } from '../../testing/signed-in.ts';
 import { importLines, answerLine, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
@@ -218,7 +219,7 @@ test('after any moves there are no circles, and the data interface returns the s
         ids.toSorted((a, b) => a - b).map((id) => [id, expected.get(id)]),
       );
     }),
-    { numRuns: 8 },
+    cases(8),
   );
 });
 

@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
 import { createUser } from '../../people/users.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
 import { openWorld, type World } from '../../testing/world.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 

@@ -18,7 +18,7 @@ import { inviteByMail, recordHandedOut } from '../../auth/sign-in-invitations.ts
 import { linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
 import { addGivenMail } from '../../auth/sign-in-links.sql.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
-import { changedSince, Fault, faultAtField } from '../../base/errors.ts';
+import { changedSince, Fault, missingField } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { noMailServer } from '../../mail/mail-faults.ts';
 import { confirmAdministrator } from '../../people/administrators.ts';
@@ -28,8 +28,10 @@ import { adoptUser, handOver, releaseUser } from '../../people/handover.ts';
 import { createSeveral } from '../../people/several.ts';
 import { changeUser, createUser, removeUser } from '../../people/users.ts';
 import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
+import { refuseLastBreakGlass } from '../../sso/rules.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
 import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
+import { keepReleased } from '../../scim/applying/waiting-users.ts';
 import { idIn, rangesOf } from '../core/ids.ts';
 import {
   selectFoundIds,
@@ -93,6 +95,13 @@ function serveReading(console: Console, { pool, canMail }: PeopleDependencies): 
   );
 }
 
+/** Returns which field of an administrator would be lost; null: none, or the person stays an administrator who can sign in. */
+function lostBy({ role, active, email }: PersonChanges): string | null {
+  if (role !== undefined && role !== 'Administrator') return '/role';
+  if (active === false) return '/active';
+  return email === null ? '/email' : null;
+}
+
 function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): void {
   console.serve('POST /users', async (who, { body }) => {
     const { invite = false, ...fields } = body;
@@ -122,6 +131,8 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
       const { invite = false, ...changes } = body as PersonChanges & { invite?: boolean };
       const before = await personById(tx, accountId, userId);
       if (invite || isDangerous(before, changes)) requireProof(who);
+      const lost = lostBy(changes);
+      if (lost !== null) await refuseLastBreakGlass(tx, accountId, userId, lost);
       const { fields, externalId } = await changeUser(tx, accountId, userId, changes, who.userId);
       await afterRenaming(tx, who, externalId);
       const isShutOut = fields.includes('active') && body.active === false;
@@ -149,6 +160,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleDependencies): 
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
       if ((await personById(tx, who.accountId, userId)).role !== 'User') requireProof(who);
+      await refuseLastBreakGlass(tx, who.accountId, userId);
       if (canMail) await notifyPerson(tx, who.accountId, userId, 'shut out');
       const externalId = await removeUser(tx, who.accountId, userId, who.userId);
       if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
@@ -189,6 +201,7 @@ function serveHandover(console: Console, { pool, canMail }: PeopleDependencies):
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
       await releaseUser(tx, who.accountId, userId);
+      await keepReleased(tx, who.accountId, [userId]);
       await audit(tx, who.accountId, actorOf(who), 'person released', { subject: userId });
       return personById(tx, who.accountId, userId);
     }),
@@ -244,6 +257,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
   console.serve('DELETE /users/{userId}/two-factor', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
       const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      await refuseLastBreakGlass(tx, who.accountId, userId);
       if (!(await turnOffTwoFactor(tx, { accountId: who.accountId, userId }))) return;
       if (canMail) await notifyPerson(tx, who.accountId, userId, 'two-factor turned off');
       await audit(tx, who.accountId, actorOf(who), 'two-factor turned off', { subject: userId });
@@ -280,7 +294,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean, path?: st
   }
   if (email === null) {
     const message = 'People sign in with their email address, and this person has none. Add one first.';
-    throw faultAtField('conflict', 'missing field', path, message);
+    throw missingField('conflict', path, message);
   }
   if (isMailMissing) throw noMailServer('conflict');
 }
@@ -345,6 +359,7 @@ async function handOverMany(
     if (isPreview) return handover;
     if (seen === undefined ? 'filters' in chosen : seen !== handover.seen)
       throw changedSince('The people that the selection matches have changed');
+    if (!toManaged) await keepReleased(tx, accountId, changing);
     if (changing.length > 0) {
       const action: AuditAction = toManaged ? 'people adopted' : 'people released';
       // The filters are not logged: a name that was searched for must be erased together with the person.

@@ -15,7 +15,7 @@ import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { linkOf } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
-import { anyCharacter } from '../../testing/house/cases.ts';
+import { anyCharacter, cases } from '../../testing/house/cases.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -169,7 +169,7 @@ describe('search', () => {
           expect([text, response.status]).toEqual([text, 200]);
         },
       ),
-      { numRuns: 25 },
+      cases(25),
     );
   });
 

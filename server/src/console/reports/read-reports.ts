@@ -8,7 +8,7 @@ import { type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { Pool } from '../../db/db.ts';
 import { type FocusRow, selectFocuses } from '../../focus/focus.sql.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
@@ -100,18 +100,6 @@ export async function* readReports(
     yield* await readSome(pool, shared, ids.slice(at, at + groupsAtOnce));
   }
 }
-
-/** Returns a caller who may see all groups, for the soundings command. */
-export const asAdministrator = (accountId: AccountId, timezone: string): Who => ({
-  sessionId: 0,
-  accountId,
-  userId: 0,
-  role: 'Administrator',
-  timezone,
-  version: '',
-  isProved: true,
-  address: '',
-});
 
 async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<Shared> {
   const { accountId } = who;

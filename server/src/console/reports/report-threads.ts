@@ -3,8 +3,10 @@
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../../base/errors.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { currentSpan, errorTypeOf } from '../../base/tracing/spans.ts';
 import type { AccountId } from '../../db/db.ts';
 import { limitConcurrency } from '../../http/concurrency.ts';
+import { threadNameOf } from '../../jobs/threads.ts';
 import type { Who } from '../core/console.ts';
 import type { ReportsWanted } from './read-reports.ts';
 import type { ReportFile } from './report-files.ts';
@@ -71,6 +73,7 @@ async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<Report
   worker.on('error', fail);
   worker.on('exit', () => fail(new Error('The thread for reports ended early.')));
   const late = setTimeout(() => fail(new Error('Creating the reports took too long.')), longest);
+  const span = currentSpan()?.begin({ name: `thread ${threadNameOf(thread)}`, kind: 'internal' });
   try {
     for (;;) {
       const message = messages.shift();
@@ -88,6 +91,7 @@ async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<Report
     }
   } finally {
     clearTimeout(late);
+    span?.end(failure === undefined ? {} : { attributes: { 'error.type': errorTypeOf(failure) } });
     await worker.terminate();
   }
 }

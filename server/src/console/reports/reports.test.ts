@@ -17,7 +17,8 @@ import { needs } from '../../testing/processes/programs.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
-import { asAdministrator, readReports } from './read-reports.ts';
+import { asAdministrator } from '../core/administrator.ts';
+import { readReports } from './read-reports.ts';
 
 const now = Date.parse('2026-10-07T12:00:00Z');
 const weeks = Array.from({ length: 6 }, (_, i) => addWeeks('2026-08-24', i));

@@ -3,6 +3,7 @@ import type { CommentWords, FoundComments } from '@soundings/contract/console/re
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCsv } from '../../testing/csv.ts';
+import { commentCommands } from '../../cli/comments.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
@@ -211,6 +212,23 @@ test('the export has for each comment its week and group, and the numbers of com
     '20',
     '20',
   ]);
+  // The command prints the same.
+  const exported = commentCommands['comments export']!;
+  const printed = await exported.format(
+    (await exported.run!(
+      world.pool,
+      { account: String(account.id), group: String(ids['dock']), search: 'crane', week: '2026-W45' },
+      world.keys,
+      () => '',
+      '',
+    )) as never,
+  );
+  expect(printed).toBe(text);
+  const actions = await world.pool<{ action: string; subject: string; details: unknown }[]>`
+    select action, subject, details from audit_entries
+    where  account_id = ${account.id} and action = 'comments exported'`;
+  const entry = { action: 'comments exported', subject: String(ids['dock']), details: { count: 20 } };
+  expect(actions).toEqual([entry, entry]);
   // A manager gets only the names of open groups.
   const manager = await managerOf('adminOf', 'dock');
   const own = readCsv((await manager(`GET /results/comments/csv?groupId=${ids['dock']}`)).text);

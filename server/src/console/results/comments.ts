@@ -1,6 +1,6 @@
 // The comments of a group: by question, with the matches of a search marked. Also the words that stand out in them, and the export.
 import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { commentsShown, type MatchedComments, wordsShown } from '../../results/data/comments-shown.ts';
 import type { CommentScope } from '../../results/data/comments.sql.ts';
@@ -10,6 +10,9 @@ import type { Words } from '../../results/data/words-thread.ts';
 import type { Who } from '../core/console.ts';
 import type { ExportedComments } from './csv.ts';
 import { commentOf, headOf, readGroup, weekIn } from './reading.ts';
+
+/** The maximum number of comments in a file. */
+export const mostInFile = 100_000;
 
 type ScopeWanted = {
   groupId: string;
@@ -24,8 +27,8 @@ type Page = { offset: number; limit: number };
  * Returns the facts about the group, and the selection of comments, that the functions below need. Throws a Fault if the caller may
  * not see the group.
  */
-async function readScope(pool: Pool, who: Who, { groupId, questionId, week, language }: ScopeWanted) {
-  const read = await readGroup(pool, who, { groupId, language });
+async function readScope(db: Db, who: Who, { groupId, questionId, week, language }: ScopeWanted) {
+  const read = await readGroup(db, who, { groupId, language });
   const one = weekIn(read.weeks, week);
   if (questionId !== undefined && !read.questions.has(Number(questionId))) throw questionNotFound();
   const scope: CommentScope = {
@@ -38,17 +41,17 @@ async function readScope(pool: Pool, who: Who, { groupId, questionId, week, lang
 type Scope = Awaited<ReturnType<typeof readScope>>;
 
 const readFound = (
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   { group, scope }: Scope,
   { search, word }: Wanted,
   page: Page,
-): Promise<MatchedComments> => commentsShown(pool, accountId, group.id, { ...scope, search, word }, page);
+): Promise<MatchedComments> => commentsShown(db, accountId, group.id, { ...scope, search, word }, page);
 
 /** Returns the comments shown for a group. Throws a Fault if the caller may not see the group. */
-export async function readComments(pool: Pool, who: Who, wanted: Wanted, page: Page): Promise<FoundComments> {
-  const read = await readScope(pool, who, wanted);
-  const { total, questions, rows } = await readFound(pool, who, read, wanted, page);
+export async function readComments(db: Db, who: Who, wanted: Wanted, page: Page): Promise<FoundComments> {
+  const read = await readScope(db, who, wanted);
+  const { total, questions, rows } = await readFound(db, who, read, wanted, page);
   return {
     total,
     questions: questions.map((one) => ({ ...one, text: read.questions.get(one.id)?.text ?? '' })),
@@ -61,16 +64,16 @@ export async function readComments(pool: Pool, who: Who, wanted: Wanted, page: P
  * question and week. Throws a Fault if the caller may not see the group.
  */
 export async function readCommentExport(
-  pool: Pool,
+  db: Db,
   who: Who,
   wanted: Wanted,
   page: Page,
 ): Promise<ExportedComments> {
-  const read = await readScope(pool, who, wanted);
+  const read = await readScope(db, who, wanted);
   const { groups, group, questions, scope } = read;
-  const { rows, cells } = await readFound(pool, who, read, wanted, page);
+  const { rows, cells } = await readFound(db, who, read, wanted, page);
   const asked = new Map([...questions].filter(([id]) => cells.some(({ questionId }) => questionId === id)));
-  const results = await readResults(pool, who.accountId, group.id, scope.window, asked);
+  const results = await readResults(db, who.accountId, group.id, scope.window, asked);
   const keyOf = ({ questionId, week }: { questionId: number; week: string }) => `${questionId} ${week}`;
   const answers = new Map(results.map((result) => [keyOf(result), result.data.answers]));
   const comments = new Map(cells.map((cell) => [keyOf(cell), cell.comments]));
@@ -89,16 +92,16 @@ export async function readCommentExport(
  * same words, but no numbers from elsewhere. Throws a Fault if the caller may not see the group.
  */
 export async function readCommentWords(
-  pool: Pool,
+  db: Db,
   found: Words,
   who: Who,
   wanted: ScopeWanted,
 ): Promise<CommentWords> {
-  const { groups, group, company, weeks, scope } = await readScope(pool, who, wanted);
+  const { groups, group, company, weeks, scope } = await readScope(db, who, wanted);
   const companyId = groups.topOf(group.id)?.id ?? group.id;
   if (companyId === group.id) return { state: 'company', weeks: null, words: [] };
   const { window, words } = await wordsShown(
-    pool,
+    db,
     found,
     who.accountId,
     { groupId: group.id, companyId },

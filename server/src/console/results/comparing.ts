@@ -5,7 +5,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { accountById } from '../../accounts/accounts.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import type { ShownQuestion } from '../../results/data/read-results.ts';
 import type { Window } from '../../results/data/window.ts';
 import {
@@ -22,9 +22,9 @@ import type { Who } from '../core/console.ts';
 import type { OpenGroups } from './reading.ts';
 
 /** Returns the comparisons that the caller may use: administrators may use all, managers those that the account allows. */
-export async function allowedComparisons(pool: Pool, who: Who): Promise<ReadonlySet<Comparison>> {
+export async function allowedComparisons(db: Db, who: Who): Promise<ReadonlySet<Comparison>> {
   if (hasRole(who, 'Administrator')) return new Set(['company', 'parent', 'halfYear', 'none']);
-  const { managerComparisons } = await accountById(pool, who.accountId);
+  const { managerComparisons } = await accountById(db, who.accountId);
   return new Set([...managerComparisons, 'none']);
 }
 
@@ -67,7 +67,7 @@ export type Comparing = {
 
 /** Reads what the pages about a group need of the weeks in a window. */
 export async function readComparing(
-  pool: Pool,
+  db: Db,
   who: Who,
   {
     groups,
@@ -84,20 +84,15 @@ export async function readComparing(
   },
 ): Promise<Comparing> {
   const [allowed, statistics] = await Promise.all([
-    allowedComparisons(pool, who),
-    statisticsShown(pool, who.accountId, window),
+    allowedComparisons(db, who),
+    statisticsShown(db, who.accountId, window),
   ]);
   const parent = parentFor(groups, groupId, allowed);
   const ids = [...questions].filter(({ type }) => isScaled(type)).map(({ id }) => id);
   const groupIds = [groupId, groups.topOf(groupId)?.id, groups.parentOf(groupId)?.id].filter(
     (id) => id !== undefined,
   );
-  const readings = await readingsShown(
-    pool,
-    who.accountId,
-    { groupIds, questionIds: ids },
-    neededFor(window),
-  );
+  const readings = await readingsShown(db, who.accountId, { groupIds, questionIds: ids }, neededFor(window));
   const of = (group: { id: number } | null) => readings.get(group?.id ?? 0) ?? noReadings;
   const own = of({ id: groupId });
   const compared = { first: statistics.windowOf(window.first).first, last: window.last };

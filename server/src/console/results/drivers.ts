@@ -5,7 +5,7 @@ import { minimumDriverGroups } from '@soundings/contract/limits.ts';
 import { recommendation } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { invalidParameter } from '../../base/errors.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { selectGroups } from '../../people/groups.sql.ts';
 import type { Kpi } from '../../questions/questions.sql.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
@@ -26,25 +26,25 @@ type Candidate = DriverOutcome & { questionIds: readonly number[] };
 
 /** Returns the drivers. Throws a Fault if the outcome has no figures that the caller may see. */
 export async function readDrivers(
-  pool: Pool,
+  db: Db,
   compute: ComputeDrivers,
   who: Who,
   { outcome: wanted, weeks: span, language }: Wanted,
 ): Promise<Drivers> {
   const { accountId } = who;
   const [weeks, groups, open, questions] = await Promise.all([
-    readWeeks(pool, who),
-    selectGroups(pool, accountId),
-    openGroups(pool, who),
-    shownQuestions(pool, accountId, language),
+    readWeeks(db, who),
+    selectGroups(db, accountId),
+    openGroups(db, who),
+    shownQuestions(db, accountId, language),
   ]);
   const last = weeks.shown.find(({ state }) => state === 'final')?.week;
-  const kpis = last === undefined ? [] : await kpisIn(pool, accountId, windowTo(last, span));
+  const kpis = last === undefined ? [] : await kpisIn(db, accountId, windowTo(last, span));
   const recommended = [...questions.values()].filter(({ type }) => type === recommendation);
   const ids = [
     ...new Set([...kpis.flatMap(({ questionIds }) => questionIds), ...recommended.map(({ id }) => id)]),
   ];
-  const all = last === undefined ? [] : await latestFigures(pool, accountId, ids, windowTo(last, span));
+  const all = last === undefined ? [] : await latestFigures(db, accountId, ids, windowTo(last, span));
   const figures = all.filter(({ groupId }) => open?.has(groupId) !== false);
 
   const candidates = candidatesOf(kpis, recommended, language).filter(({ questionIds }) =>

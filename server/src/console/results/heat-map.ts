@@ -2,7 +2,7 @@
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { ChosenComparison, HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { ancestorsOf } from '../../people/tree.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { rateOf } from '../../results/data/read-results.ts';
@@ -20,14 +20,14 @@ import { type CountedGroups, headOf, readCountedGroups, readWeeks, weekIn } from
 
 type Wanted = { week: string | undefined; compare: Comparison | undefined; language: string };
 
-export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise<HeatMap> {
-  const weeks = await readWeeks(pool, who);
+export async function readHeatMap(db: Db, who: Who, wanted: Wanted): Promise<HeatMap> {
+  const weeks = await readWeeks(db, who);
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
   const [groups, rates, allowed, statistics] = await Promise.all([
-    readCountedGroups(pool, who, wanted.language),
-    week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
-    allowedComparisons(pool, who),
-    week === undefined ? undefined : statisticsShown(pool, who.accountId, { first: week, last: week }),
+    readCountedGroups(db, who, wanted.language),
+    week === undefined ? [] : selectWeekRates(db, who.accountId, week),
+    allowedComparisons(db, who),
+    week === undefined ? undefined : statisticsShown(db, who.accountId, { first: week, last: week }),
   ]);
   const possible =
     week === undefined || !statistics
@@ -43,7 +43,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   if (week === undefined || !statistics)
     return { ...about, week: null, firstWeek: null, kpis: [], rows: rowsOf(groups, new Map(), rateIn) };
   const { kpis, cells, firstWeek } = await readCells(
-    pool,
+    db,
     who,
     { week, statistics, kind: comparison.kind },
     groups,
@@ -77,12 +77,12 @@ function comparisonIn(
 
 /** Returns the KPIs that were asked in the window of a week, and their cells by group. */
 async function readCells(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   { week, statistics, kind }: { week: Week; statistics: Statistics; kind: Comparison },
   { rows, parents }: CountedGroups,
 ): Promise<{ kpis: KpiTexts[]; cells: ReadonlyMap<number, KpiCell[]>; firstWeek: Week }> {
-  const valued = await selectValuedKpis(pool, accountId);
+  const valued = await selectValuedKpis(db, accountId);
   const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const otherOf = (groupId: number) => {
     if (kind === 'none' || kind === 'halfYear') return undefined;
@@ -91,7 +91,7 @@ async function readCells(
   };
   const others = new Map(rows.map(({ id }) => [id, otherOf(id)]));
   const wanted = { compared: others, questionIds: ids };
-  const readings = await readingsOfWeek(pool, accountId, wanted, { week, statistics, kind });
+  const readings = await readingsOfWeek(db, accountId, wanted, { week, statistics, kind });
   const all = rows.map(({ id: groupId }): [number, KpiCell[]] => {
     const other = others.get(groupId);
     const isSame = kind !== 'halfYear' && other === undefined;

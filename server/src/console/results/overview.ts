@@ -6,7 +6,7 @@ import type {
   ResultGroup,
   ResultsStart,
 } from '@soundings/contract/console/results/results.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import {
   readKpiValues,
@@ -49,11 +49,11 @@ import {
 import { type Weeks, windowOfWeeks } from './weeks.ts';
 
 /** Returns what every results page needs first. */
-export async function readStart(pool: Pool, who: Who, language: string): Promise<ResultsStart> {
+export async function readStart(db: Db, who: Who, language: string): Promise<ResultsStart> {
   const [weeks, groups, kpis] = await Promise.all([
-    readWeeks(pool, who),
-    readFirstGroup(pool, who),
-    selectValuedKpis(pool, who.accountId),
+    readWeeks(db, who),
+    readFirstGroup(db, who),
+    selectValuedKpis(db, who.accountId),
   ]);
   return {
     weeks: weeks.shown,
@@ -67,9 +67,9 @@ export async function readStart(pool: Pool, who: Who, language: string): Promise
 type Wanted = { groupId: string; weeks: number; language: string; compare: Comparison | undefined };
 
 /** Returns the overview of a group. Throws a Fault if the caller may not see the group. */
-export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
+export async function readOverview(db: Db, who: Who, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
-  const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
+  const { groups, group, company, weeks, questions } = await readGroup(db, who, wanted);
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);
   const about = {
@@ -78,7 +78,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     weeks: axis,
     running: weeks.running,
   };
-  const people = withPeople(pool, who, groups, group);
+  const people = withPeople(db, who, groups, group);
   const nothing = {
     findings: [],
     kpis: [],
@@ -90,13 +90,13 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     const comparison = comparisonOf(
       groups,
       group.id,
-      withoutHalfYear(await allowedComparisons(pool, who)),
+      withoutHalfYear(await allowedComparisons(db, who)),
       wanted.compare,
     );
     return { group: await people, ...about, comparison, ...nothing };
   }
   const { compare, language } = wanted;
-  const comparing = await readComparing(pool, who, {
+  const comparing = await readComparing(db, who, {
     groups,
     groupId: group.id,
     window,
@@ -105,16 +105,16 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   });
   const [counted, kpis, rates, last, comments] = await Promise.all([
     people,
-    readKpis(pool, who, { groupId: group.id, language, axis }, comparing),
-    readRates(pool, accountId, group.id, window),
-    readLast(pool, who, group.id, { window, weeks, questions, language }, comparing),
-    selectNewestComments(pool, accountId, group.id, { window, questionIds: undefined }, 4),
+    readKpis(db, who, { groupId: group.id, language, axis }, comparing),
+    readRates(db, accountId, group.id, window),
+    readLast(db, who, group.id, { window, weeks, questions, language }, comparing),
+    selectNewestComments(db, accountId, group.id, { window, questionIds: undefined }, 4),
   ]);
   const lastWeek = last && { first: last.week.week, last: last.week.week };
   const ofLastWeek =
     lastWeek &&
-    (await selectNewestComments(pool, accountId, group.id, { window: lastWeek, questionIds: undefined }, 0));
-  const places = await readPlaces(pool, who, groups.children(group.id), kpis, comparing);
+    (await selectNewestComments(db, accountId, group.id, { window: lastWeek, questionIds: undefined }, 0));
+  const places = await readPlaces(db, who, groups.children(group.id), kpis, comparing);
   const questionIdsOf = (kpiId: string) =>
     comparing.statistics.questionsOf(kpiId, last?.week.week ?? window.last);
   return {
@@ -138,14 +138,14 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
  * rolling value from the comparison.
  */
 async function readKpis(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   { groupId, language, axis }: { groupId: number; language: string; axis: GroupResults['weeks'] },
   { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['kpis']> {
   const window = windowOfWeeks(axis) as Window;
   const read = async (kpi: KpiTexts) => {
-    const values = await readKpiValues(pool, accountId, groupId, kpi.id, window);
+    const values = await readKpiValues(db, accountId, groupId, kpi.id, window);
     const rolling = axis.flatMap(({ week }) => rollingFigure(kpi.id, week, readings, statistics) ?? []);
     const last = rolling.findLast(({ value }) => value !== null)?.week;
     return {
@@ -159,13 +159,13 @@ async function readKpis(
         last === undefined || !parent ? null : kpiEstimate(kpi.id, last, readings, parent, statistics),
     };
   };
-  const kpis = await Promise.all((await selectValuedKpis(pool, accountId)).map(read));
+  const kpis = await Promise.all((await selectValuedKpis(db, accountId)).map(read));
   return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
 /** Returns in which direct subgroups, of those that the caller may see, the KPI with the largest change has clearly changed. */
 async function readPlaces(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   children: ResultGroup[],
   kpis: GroupResults['kpis'],
@@ -180,7 +180,7 @@ async function readPlaces(
   const ids = children.map(({ id }) => id);
   const window = neededFor({ first: week, last: week });
   const readings = await readingsShown(
-    pool,
+    db,
     accountId,
     { groupIds: ids, questionIds: statistics.questionsOf(changed.id, week) },
     window,
@@ -191,7 +191,7 @@ async function readPlaces(
 
 /** Returns the results of the last week that asked the group anything; null if there is none. */
 async function readLast(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   groupId: number,
   {
@@ -202,7 +202,7 @@ async function readLast(
   }: { window: Window; weeks: Weeks; questions: ReadonlyMap<number, ShownQuestion>; language: string },
   { statistics, readings, compared, parent }: Comparing,
 ): Promise<GroupResults['last']> {
-  const results = await readResults(pool, accountId, groupId, window, questions);
+  const results = await readResults(db, accountId, groupId, window, questions);
   const last = results.reduce((latest, { week }) => (week > latest ? week : latest), '');
   if (last === '') return null;
   return {

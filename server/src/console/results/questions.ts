@@ -1,7 +1,7 @@
 // The results of a question in a group: its answers in a week, earlier weeks, and comments.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { QuestionResults, ResultQuestion } from '@soundings/contract/console/results/results.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import { allTime, readResults, shownQuestions } from '../../results/data/read-results.ts';
@@ -23,13 +23,13 @@ import { windowOfWeeks } from './weeks.ts';
 
 /** Returns the questions that have results in a group, including withheld ones, sorted by text. */
 export async function readQuestions(
-  pool: Pool,
+  db: Db,
   who: Who,
   { groupId, language }: { groupId: string; language: string },
 ): Promise<ResultQuestion[]> {
-  const group = groupNamed(await readGroups(pool, who), groupId);
-  const questions = await shownQuestions(pool, who.accountId, language);
-  const results = await readResults(pool, who.accountId, group.id, allTime, questions);
+  const group = groupNamed(await readGroups(db, who), groupId);
+  const questions = await shownQuestions(db, who.accountId, language);
+  const results = await readResults(db, who.accountId, group.id, allTime, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
   const { compare } = new Intl.Collator(language, { numeric: true });
   return [...questions.values()]
@@ -48,9 +48,9 @@ type Wanted = {
 };
 
 /** Returns the results of a question. Throws a Fault if there is no such question or week, or the group is not open. */
-export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promise<QuestionResults> {
+export async function readQuestion(db: Db, who: Who, wanted: Wanted): Promise<QuestionResults> {
   const { accountId } = who;
-  const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
+  const { groups, group, company, weeks, questions } = await readGroup(db, who, wanted);
   const question = questions.get(Number(wanted.questionId));
   if (!question) throw questionNotFound();
   const week = weekIn(weeks, wanted.week);
@@ -61,14 +61,14 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
   const only = new Map([[question.id, question]]);
   const comparing =
     window &&
-    (await readComparing(pool, who, {
+    (await readComparing(db, who, {
       groups,
       groupId: group.id,
       window,
       questions: [question],
       compare: wanted.compare,
     }));
-  const results = window ? await readResults(pool, accountId, group.id, window, only) : [];
+  const results = window ? await readResults(db, accountId, group.id, window, only) : [];
   const figures = comparing
     ? results.map((one) =>
         figuresOf(
@@ -80,13 +80,13 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
     : [];
   const comparison =
     comparing?.comparison ??
-    comparisonOf(groups, group.id, withoutHalfYear(await allowedComparisons(pool, who)), wanted.compare);
+    comparisonOf(groups, group.id, withoutHalfYear(await allowedComparisons(db, who)), wanted.compare);
   const chosen = week ?? figures.at(-1)?.week;
   const comments =
     chosen === undefined
       ? []
       : await selectNewestComments(
-          pool,
+          db,
           accountId,
           group.id,
           { window: { first: chosen, last: chosen }, questionIds: [question.id] },
@@ -94,7 +94,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
         ).then(({ rows }) => rows);
   return {
     question: questionHead(question, wanted.language),
-    group: await withPeople(pool, who, groups, group),
+    group: await withPeople(db, who, groups, group),
     company: company && headOf(company),
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),

@@ -12,7 +12,7 @@ import { isScaled } from '@soundings/contract/question-types.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { invalidParameter } from '../../base/errors.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectGroups } from '../../people/groups.sql.ts';
 import { ancestorsOf, parentsIn } from '../../people/tree.ts';
@@ -47,8 +47,8 @@ export type OpenGroups = {
   within(groupId: number): number[];
 };
 
-export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
-  const [groups, open] = await Promise.all([selectGroups(pool, who.accountId), openGroups(pool, who)]);
+export async function readGroups(db: Db, who: Who): Promise<OpenGroups> {
+  const [groups, open] = await Promise.all([selectGroups(db, who.accountId), openGroups(db, who)]);
   const parents = parentsIn(groups);
   const all = new Map(groups.map((one) => [one.id, one]));
   const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
@@ -86,12 +86,12 @@ export type CountedGroups = {
 };
 
 /** Reads all open groups with their numbers of people. Takes some ms with 2,000 groups and 20,000 people. */
-export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): Promise<CountedGroups> {
+export async function readCountedGroups(db: Db, who: Who, language = 'en'): Promise<CountedGroups> {
   const { accountId } = who;
   const [groups, memberships, open] = await Promise.all([
-    selectGroups(pool, accountId),
-    selectMemberCounts(pool, accountId),
-    openGroups(pool, who),
+    selectGroups(db, accountId),
+    selectMemberCounts(db, accountId),
+    openGroups(db, who),
   ]);
   const people = peopleInSubtrees(groups, memberships);
   const rows = inTreeOrder(
@@ -112,16 +112,16 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
 
 /** Returns how many groups are open, and the group that pages start with: the company, or else the first open group. */
 export async function readFirstGroup(
-  pool: Pool,
+  db: Db,
   who: Who,
 ): Promise<{ first: ResultGroup | undefined; open: number }> {
   if (hasRole(who, 'Administrator')) {
     // If there is only one top group, it is not necessary to count people, which takes the most time.
-    const { byId } = await readGroups(pool, who);
+    const { byId } = await readGroups(db, who);
     const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
     if (tops.length === 1) return { first: tops[0], open: byId.size };
   }
-  const { rows, company } = await readCountedGroups(pool, who);
+  const { rows, company } = await readCountedGroups(db, who);
   return { first: company ?? rows[0], open: rows.length };
 }
 
@@ -141,32 +141,32 @@ export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name })
 
 /** Returns a group with its number of active people, including subgroups. */
 export const withPeople = async (
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   groups: OpenGroups,
   { id, name }: ResultGroup,
 ) => ({
   id,
   name,
-  people: await countPeopleIn(pool, accountId, groups.within(id)),
+  people: await countPeopleIn(db, accountId, groups.within(id)),
 });
 
-export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> =>
-  weeksOf(await selectWeeks(pool, accountId));
+export const readWeeks = async (db: Db, { accountId }: Who): Promise<Weeks> =>
+  weeksOf(await selectWeeks(db, accountId));
 
 /**
  * Returns what a results page about one group needs first; `language`: the language of the questions. Throws a Fault if the caller
  * may not see the group.
  */
 export async function readGroup(
-  pool: Pool,
+  db: Db,
   who: Who,
   { groupId, language }: { groupId: string; language: string },
 ) {
   const [groups, weeks, questions] = await Promise.all([
-    readGroups(pool, who),
-    readWeeks(pool, who),
-    shownQuestions(pool, who.accountId, language),
+    readGroups(db, who),
+    readWeeks(db, who),
+    shownQuestions(db, who.accountId, language),
   ]);
   const group = groupNamed(groups, groupId);
   return { groups, group, company: groups.companyOf(group.id), weeks, questions };

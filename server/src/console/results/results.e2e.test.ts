@@ -23,7 +23,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../accounts/tokens.ts';
 import { askedWeek } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { readCsv } from '../../testing/csv.ts';
@@ -52,7 +52,7 @@ beforeAll(async () => {
   top = groups.toSorted((a, b) => b.subgroups.length - a.subgroups.length)[0] as Group;
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 

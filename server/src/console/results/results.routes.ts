@@ -1,6 +1,7 @@
 // The console: results of the groups that the caller may see, for managers and administrators.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import type { Pool } from '../../db/db.ts';
+import type { Reads } from '../../db/replica/reads.ts';
 import { audit } from '../../accounts/audit.ts';
 import type { Words } from '../../results/data/words-thread.ts';
 import { actorOf, type Console, Download } from '../core/console.ts';
@@ -15,72 +16,105 @@ import {
 } from './csv.ts';
 import { readHeatMap } from './heat-map.ts';
 import { readOverview, readStart } from './overview.ts';
-import { readCommentExport, readComments, readCommentWords } from './comments.ts';
+import { mostInFile, readCommentExport, readComments, readCommentWords } from './comments.ts';
 import { readQuestion, readQuestions } from './questions.ts';
 import { readTrend } from './trends.ts';
 
-/** The maximum number of comments in a file, and in one window of the list. */
-const [mostInFile, mostInList] = [100_000, 500];
+/** The maximum number of comments in one window of the list. */
+const mostInList = 500;
 
-export function serveResults(console: Console, pool: Promise<Pool>, words: Words): void {
-  console.serve('GET /results', async (who, { query }) => readStart(await pool, who, languageOf(query)));
+/** `reads`: where results are read. `pool`: where it is recorded that comments were exported. */
+export function serveResults(
+  console: Console,
+  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Reads> },
+  words: Words,
+): void {
+  console.serve('GET /results', async (who, { query }) =>
+    (await reads).of(who).once((db) => readStart(db, who, languageOf(query))),
+  );
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
-    readOverview(await pool, who, { ...params, ...spanOf(query) }),
+    (await reads).of(who).once((db) => readOverview(db, who, { ...params, ...spanOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
-    const read = await readOverview(await pool, who, { ...params, ...spanOf(query) });
+    const read = await (
+      await reads
+    )
+      .of(who)
+      .once((db) => readOverview(db, who, { ...params, ...spanOf(query) }));
     return csv(read.group.name, groupTable(read, tableTexts.in(languageOf(query))));
   });
 
   const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
-    readHeatMap(await pool, who, {
-      week: query.week,
-      compare: query.compare,
-      language: languageOf(query),
-    });
+    (await reads).of(who).once((db) =>
+      readHeatMap(db, who, {
+        week: query.week,
+        compare: query.compare,
+        language: languageOf(query),
+      }),
+    );
   console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
   console.serve('GET /results/heat-map/csv', async (who, { query }) =>
     csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), tableTexts.in(languageOf(query)))),
   );
 
-  console.serve('GET /results/trends', async (who, { query }) => readTrend(await pool, who, trendOf(query)));
+  console.serve('GET /results/trends', async (who, { query }) =>
+    (await reads).of(who).once((db) => readTrend(db, who, trendOf(query))),
+  );
   console.serve('GET /results/trends/csv', async (who, { query }) => {
-    const read = await readTrend(await pool, who, trendOf(query));
+    const read = await (await reads).of(who).once((db) => readTrend(db, who, trendOf(query)));
     return csv(read.kpi?.name ?? 'response', trendTable(read, tableTexts.in(languageOf(query))));
   });
 
-  serveQuestions(console, pool);
-  serveComments(console, pool, words);
+  serveQuestions(console, reads);
+  serveComments(console, { pool, reads }, words);
 }
 
-function serveQuestions(console: Console, pool: Promise<Pool>): void {
+function serveQuestions(console: Console, reads: Promise<Reads>): void {
   console.serve('GET /results/groups/{groupId}/questions', async (who, { params, query }) =>
-    readQuestions(await pool, who, { ...params, language: languageOf(query) }),
+    (await reads).of(who).once((db) => readQuestions(db, who, { ...params, language: languageOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/questions/{questionId}', async (who, { params, query }) =>
-    readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week }),
+    (await reads)
+      .of(who)
+      .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week })),
   );
   console.serve(
     'GET /results/groups/{groupId}/questions/{questionId}/csv',
     async (who, { params, query }) => {
-      const read = await readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week });
+      const read = await (
+        await reads
+      )
+        .of(who)
+        .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week }));
       return csv(`question-${read.question.id}`, questionTable(read, tableTexts.in(languageOf(query))));
     },
   );
 }
 
-function serveComments(console: Console, pool: Promise<Pool>, words: Words): void {
+function serveComments(
+  console: Console,
+  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Reads> },
+  words: Words,
+): void {
   console.serve('GET /results/comments', async (who, { query }) => {
     const { offset = '0', limit = '100', ...filters } = query;
     const page = { offset: Number(offset), limit: Math.min(Number(limit), mostInList) };
-    return readComments(await pool, who, { ...filters, language: languageOf(query) }, page);
+    return (await reads)
+      .of(who)
+      .once((db) => readComments(db, who, { ...filters, language: languageOf(query) }, page));
   });
   console.serve('GET /results/comments/words', async (who, { query }) =>
-    readCommentWords(await pool, words, who, { ...query, language: languageOf(query) }),
+    (await reads)
+      .of(who)
+      .once((db) => readCommentWords(db, words, who, { ...query, language: languageOf(query) })),
   );
   console.serve('GET /results/comments/csv', async (who, { query }) => {
     const wanted = { ...query, language: languageOf(query) };
-    const read = await readCommentExport(await pool, who, wanted, { offset: 0, limit: mostInFile });
+    const read = await (
+      await reads
+    )
+      .of(who)
+      .once((db) => readCommentExport(db, who, wanted, { offset: 0, limit: mostInFile }));
     const details = { count: read.rows.length };
     await audit(await pool, who.accountId, actorOf(who), 'comments exported', {
       subject: query.groupId,

@@ -2,11 +2,12 @@
 // remove breakdowns; managers see none of it. Without faults by axe, in both themes, on phones and in Swedish.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { settled } from '../../testing/browser/console-pages.ts';
 import { type ConsolePage, openConsole } from '../../testing/browser/console.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
+import { someOf } from '../../testing/house/cases.ts';
 import { openDemoSegments } from './segments.fixture.ts';
 
 const long = { timeout: 120_000 };
@@ -22,7 +23,7 @@ beforeAll(async () => {
   ({ question, site } = await openDemoSegments(world));
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 
@@ -90,20 +91,20 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     long,
     async () => {
       const faults: string[] = [];
-      for (const path of [
+      const paths = [
         `/heat-map?breakdown=${site}`,
         `/trends?breakdown=${site}`,
         `/results/questions/${question}?breakdown=${site}`,
         '/attributes',
         '/privacy',
-      ]) {
-        for (const options of [{ language: 'en' as const }, { language: 'sv' as const, ...phone }]) {
-          // oxlint-disable no-await-in-loop -- one page after another
-          const page = await open(path, options);
-          faults.push(...(await faultsOf(page)).map((fault) => `${path}: ${fault}`));
-          await page.close();
-          // oxlint-enable no-await-in-loop
-        }
+      ];
+      const views = [{ language: 'en' as const }, { language: 'sv' as const, ...phone }];
+      for (const [path, view] of someOf(paths.flatMap((one) => views.map((each) => [one, each] as const)))) {
+        // oxlint-disable no-await-in-loop -- one page after another
+        const page = await open(path, view);
+        faults.push(...(await faultsOf(page)).map((fault) => `${path} ${view.language}: ${fault}`));
+        await page.close();
+        // oxlint-enable no-await-in-loop
       }
       expect(faults).toEqual([]);
     },

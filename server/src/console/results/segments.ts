@@ -7,7 +7,7 @@ import type {
   SegmentMap,
   SegmentTrend,
 } from '@soundings/contract/console/results/segments.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound, questionNotFound } from '../../questions/questions.ts';
 import {
   allTime,
@@ -40,13 +40,13 @@ const uncompared = { kind: 'none' as const, whole: noReadings };
 
 /** Returns a breakdown and its segments in order. Throws a Fault if the account has no such breakdown. */
 async function readBreakdown(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   { breakdownId, language }: { breakdownId: string; language: string },
 ): Promise<{ breakdown: Named; segments: Named[] }> {
   const [breakdowns, segments] = await Promise.all([
-    selectBreakdowns(pool, accountId),
-    selectSegments(pool, accountId, idIn(breakdownId)),
+    selectBreakdowns(db, accountId),
+    selectSegments(db, accountId, idIn(breakdownId)),
   ]);
   const breakdown = breakdowns.find(({ id }) => id === idIn(breakdownId));
   if (!breakdown) throw breakdownNotFound();
@@ -60,11 +60,11 @@ const chosenWeek = (weeks: Weeks, wanted: string | undefined) =>
 
 type MapWanted = { breakdownId: string; week: string | undefined; language: string };
 
-export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): Promise<SegmentMap> {
+export async function readSegmentMap(db: Db, who: Who, wanted: MapWanted): Promise<SegmentMap> {
   const { accountId } = who;
   const [{ breakdown, segments }, weeks] = await Promise.all([
-    readBreakdown(pool, who, wanted),
-    readWeeks(pool, who),
+    readBreakdown(db, who, wanted),
+    readWeeks(db, who),
   ]);
   const week = chosenWeek(weeks, wanted.week);
   const about = {
@@ -74,15 +74,15 @@ export async function readSegmentMap(pool: Pool, who: Who, wanted: MapWanted): P
   if (week === undefined)
     return { breakdown, map: { ...about, week: null, firstWeek: null, kpis: [], rows: [] } };
   const [valued, statistics, rates] = await Promise.all([
-    selectValuedKpis(pool, accountId),
-    statisticsShown(pool, accountId, { first: week, last: week }),
-    selectWeekRates(pool, accountId, week, 'segment'),
+    selectValuedKpis(db, accountId),
+    statisticsShown(db, accountId, { first: week, last: week }),
+    selectWeekRates(db, accountId, week, 'segment'),
   ]);
   const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const segmentIds = segments.map(({ id }) => id);
   const window = neededForWeek(week, statistics, 'none', ids);
   const readings = await readingsShown(
-    pool,
+    db,
     accountId,
     { groupIds: segmentIds, questionIds: ids, kind: 'segment' },
     window,
@@ -150,13 +150,13 @@ type TrendWanted = {
 const firstSegments = 3;
 
 /** Returns a trend. Throws a Fault if the KPI, or one of the segments, does not exist in this breakdown. */
-export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted): Promise<SegmentTrend> {
+export async function readSegmentTrend(db: Db, who: Who, wanted: TrendWanted): Promise<SegmentTrend> {
   const { accountId } = who;
   const { kpiId, language } = wanted;
   const [{ breakdown, segments }, weeks, kpi] = await Promise.all([
-    readBreakdown(pool, who, wanted),
-    readWeeks(pool, who),
-    kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
+    readBreakdown(db, who, wanted),
+    readWeeks(db, who),
+    kpiId === undefined ? null : selectKpi(db, accountId, kpiId),
   ]);
   if (kpi === undefined) throw kpiNotFound();
   const ids = wanted.segmentIds?.split(',') ?? segments.slice(0, firstSegments).map(({ id }) => String(id));
@@ -170,8 +170,8 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
   const valuesOf = (id: number) => {
     if (!window) return [];
     return kpi === null
-      ? readRates(pool, accountId, id, window)
-      : readKpiValues(pool, accountId, id, kpi.id, window);
+      ? readRates(db, accountId, id, window)
+      : readKpiValues(db, accountId, id, kpi.id, window);
   };
   const rollingOf = await readRolling();
   return {
@@ -193,10 +193,10 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
   /** Returns a function that returns the rolling values of a segment, without changes. For the response rate it returns none. */
   async function readRolling(): Promise<(segmentId: number) => RollingFigure[]> {
     if (!window || !kpi) return () => [];
-    const statistics = await statisticsShown(pool, accountId, window);
+    const statistics = await statisticsShown(db, accountId, window);
     const segmentIds = chosen.map(({ id }) => id);
     const readings = await readingsShown(
-      pool,
+      db,
       accountId,
       { groupIds: segmentIds, questionIds: statistics.questionsOf(kpi.id), kind: 'segment' },
       neededFor(window),
@@ -212,16 +212,12 @@ export async function readSegmentTrend(pool: Pool, who: Who, wanted: TrendWanted
 type AnswersWanted = MapWanted & { questionId: string };
 
 /** Returns the answers to a question by segment. Throws a Fault if there is no such question. */
-export async function readSegmentAnswers(
-  pool: Pool,
-  who: Who,
-  wanted: AnswersWanted,
-): Promise<SegmentAnswers> {
+export async function readSegmentAnswers(db: Db, who: Who, wanted: AnswersWanted): Promise<SegmentAnswers> {
   const { accountId } = who;
   const [{ breakdown, segments }, weeks, questions] = await Promise.all([
-    readBreakdown(pool, who, wanted),
-    readWeeks(pool, who),
-    shownQuestions(pool, accountId, wanted.language),
+    readBreakdown(db, who, wanted),
+    readWeeks(db, who),
+    shownQuestions(db, accountId, wanted.language),
   ]);
   const question = questions.get(Number(wanted.questionId));
   if (!question) throw questionNotFound();
@@ -229,7 +225,7 @@ export async function readSegmentAnswers(
   const all = await Promise.all(
     segments.map(async (segment) => ({
       segment,
-      results: await readResults(pool, accountId, segment.id, allTime, only),
+      results: await readResults(db, accountId, segment.id, allTime, only),
     })),
   );
   const found = [...new Set(all.flatMap(({ results }) => results.map(({ week }) => week)))].toSorted();
@@ -240,9 +236,9 @@ export async function readSegmentAnswers(
   if (week === undefined) return { ...about, week: null, weeks: named, rows: [] };
   const window = { first: week, last: week };
   const [statistics, readings] = await Promise.all([
-    statisticsShown(pool, accountId, window),
+    statisticsShown(db, accountId, window),
     readingsShown(
-      pool,
+      db,
       accountId,
       { groupIds: segments.map(({ id }) => id), questionIds: [question.id], kind: 'segment' },
       window,

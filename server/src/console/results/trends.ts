@@ -1,6 +1,6 @@
 // The trend of a KPI, or of the response rate, in several groups.
 import type { RollingFigure, Trend } from '@soundings/contract/console/results/results.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Db } from '../../db/db.ts';
 import { kpiNameIn, kpiNotFound } from '../../questions/questions.ts';
 import { readKpiValues, readRates } from '../../results/data/read-results.ts';
 import { selectKpi } from '../../results/data/results.sql.ts';
@@ -19,13 +19,13 @@ import { windowOfWeeks } from './weeks.ts';
 type Wanted = { kpiId: string | undefined; groupIds: string; weeks: number; language: string };
 
 /** Returns a trend. Throws a Fault if the KPI does not exist, or the caller may not see one of the groups. */
-export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<Trend> {
+export async function readTrend(db: Db, who: Who, wanted: Wanted): Promise<Trend> {
   const { accountId } = who;
   const { kpiId } = wanted;
   const [groups, weeks, kpi] = await Promise.all([
-    readGroups(pool, who),
-    readWeeks(pool, who),
-    kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
+    readGroups(db, who),
+    readWeeks(db, who),
+    kpiId === undefined ? null : selectKpi(db, accountId, kpiId),
   ]);
   if (kpi === undefined) throw kpiNotFound();
   const chosen = [...new Set(wanted.groupIds.split(','))].map((text) => groupNamed(groups, text));
@@ -34,16 +34,16 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
   const valuesOf = (groupId: number) => {
     if (!window) return [];
     return kpi === null
-      ? readRates(pool, accountId, groupId, window)
-      : readKpiValues(pool, accountId, groupId, kpi.id, window);
+      ? readRates(db, accountId, groupId, window)
+      : readKpiValues(db, accountId, groupId, kpi.id, window);
   };
-  const rollingOf = await readRolling(pool, who, { kpiId, groupIds: chosen.map(({ id }) => id), axis });
+  const rollingOf = await readRolling(db, who, { kpiId, groupIds: chosen.map(({ id }) => id), axis });
   return {
     kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, wanted.language) },
     weeks: axis,
     series: await Promise.all(
       chosen.map(async (group) => ({
-        group: await withPeople(pool, who, groups, group),
+        group: await withPeople(db, who, groups, group),
         values: await valuesOf(group.id),
         rolling: rollingOf(group.id),
       })),
@@ -53,15 +53,15 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
 
 /** Returns a function that returns the rolling values of a group. For the response rate it returns none. */
 async function readRolling(
-  pool: Pool,
+  db: Db,
   { accountId }: Who,
   { kpiId, groupIds, axis }: { kpiId: string | undefined; groupIds: number[]; axis: Trend['weeks'] },
 ): Promise<(groupId: number) => RollingFigure[]> {
   const window = windowOfWeeks(axis);
   if (!window || kpiId === undefined) return () => [];
-  const statistics = await statisticsShown(pool, accountId, window);
+  const statistics = await statisticsShown(db, accountId, window);
   const readings = await readingsShown(
-    pool,
+    db,
     accountId,
     { groupIds, questionIds: statistics.questionsOf(kpiId) },
     neededFor(window),

@@ -10,9 +10,9 @@ import { changeAccount } from '../../accounts/accounts.ts';
 import { createToken } from '../../accounts/tokens.ts';
 import { inTransaction } from '../../db/db.ts';
 import { makeDemoCompany } from '../../demo/company.ts';
-import { demoPlot } from '../../demo/demo.ts';
+import { demoPlot } from '../../demo/fill.ts';
 import { noon } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { readCsv } from '../../testing/csv.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ({ token } = await createToken(world.pool, world.accountId, { name: 'HR nightly', scopes }));
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
 });
 
@@ -248,9 +248,7 @@ test.skipIf(!hasBrowser())(
     await typed.fill('3');
     page.expectComplaint(/status of 409/);
     await apply.click();
-    await dialog
-      .getByText(/These changes are out of date: the account has changed since they were calculated/)
-      .waitFor();
+    await dialog.getByText(/These changes are out of date: the account has changed/).waitFor();
     expect(await groupsNow()).toEqual(back);
     const decided = await world.pool<{ action: string }[]>`
       select action from audit_entries
@@ -362,6 +360,7 @@ test.skipIf(!hasBrowser())(
     ] as const) {
       await dialog.getByRole('combobox', { name: new RegExp(`^${header} is read as`) }).click();
       await page.getByRole('option', { name: meaning, exact: true }).click();
+      await page.getByRole('listbox').waitFor({ state: 'detached' });
     }
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Confirm columns' }).click();

@@ -200,6 +200,16 @@ describe('a pending run', () => {
     expect((await world.pool`select from pending_runs where account_id = ${account.id}`).length).toBe(0);
   });
 
+  test('cannot be approved if an older version has stored its digest, but can be rejected', async () => {
+    const { runId } = await createPendingRun();
+    await world.pool`update pending_runs set plan_digest = repeat('0', 64) where account_id = ${account.id}`;
+    const outdated = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 });
+    expect([outdated.status, outdated.body.details[0]?.type]).toEqual([409, 'plan changed']);
+    expect(outdated.body.message).toMatch(/upgraded .* Upload the file again/);
+    expect((await account.groups()).length).toBe(3);
+    expect((await ada(`POST /runs/${runId}/rejection`, {})).status).toBe(204);
+  });
+
   test('cannot be seen or decided by a manager or another account', async () => {
     const { body: report } = await account.push({ data: { groups: threeGroups } });
     const runId = report.id;

@@ -36,7 +36,10 @@ import type { Sealer } from '../../base/crypto/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 import { changeUser } from '../../people/users.ts';
 import { setDigests } from '../../rounds/messages/opt-outs.sql.ts';
-import { actorOf, type Console } from '../core/console.ts';
+import { selectButtons } from '../../sso/providers.sql.ts';
+import { refuseLastBreakGlass } from '../../sso/rules.ts';
+import { selectCompanyName } from '../../sso/rules.sql.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { createFirstAccount } from './first-account.ts';
 import { selectProfile, selectSessionFacts, selectWeeksAskedOfUser } from './session.sql.ts';
@@ -50,6 +53,8 @@ export type SessionDependencies = {
   log: Log;
   /** Whether the installation sends email. */
   canMail: boolean;
+  /** Returns where a user signs out at the provider of the session as well; null: nowhere. */
+  signOutAddress: (who: Who) => Promise<string | null>;
 };
 
 /** How many past weeks the profile shows. */
@@ -66,14 +71,18 @@ export function serveSession(console: Console, dependencies: SessionDependencies
 
 function serveSignIn(
   console: Console,
-  { pool, secrets, now, log, canMail }: SessionDependencies,
+  { pool, secrets, now, log, canMail, signOutAddress }: SessionDependencies,
   throttle: SignInThrottle,
 ): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
-  console.serveAnyone('GET /sign-in', async () => {
-    const { count, name } = await selectAccountsThere(await pool);
-    return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
+  console.serveAnyone('GET /sign-in', async ({ query: { company } }) => {
+    const [{ count, name }, providers, asked] = await Promise.all([
+      selectAccountsThere(await pool),
+      selectButtons(await pool, company ?? null),
+      company === undefined ? null : selectCompanyName(await pool, company),
+    ]);
+    return { company: asked ?? (count === 1 ? name : null), isEmpty: count === 0, canMail, providers };
   });
 
   console.serveAnyone('GET /languages', async () => [...answeringLanguages.list]);
@@ -92,11 +101,13 @@ function serveSignIn(
   });
 
   console.serve('DELETE /session', async (who, { reply }) => {
+    const address = await signOutAddress(who);
     await inTransaction(await pool, async (tx) => {
       await deleteSession(tx, who, who.sessionId);
       await audit(tx, who.accountId, actorOf(who), 'signed out');
     });
     console.setCookie(reply, undefined);
+    return { address };
   });
 }
 
@@ -173,12 +184,13 @@ function serveProfile(
 
   console.serve('GET /profile/sessions', async (who) => {
     const sessions = await selectSessions(await pool, who);
-    return sessions.map(({ id, agent, address, signedInAt, seenAt }) => ({
+    return sessions.map(({ id, agent, address, signedInAt, seenAt, provider }) => ({
       id,
       ...browserOf(agent),
       address,
       signedInAt: signedInAt.toISOString(),
       seenAt: seenAt.toISOString(),
+      provider,
       isThis: id === who.sessionId,
     }));
   });
@@ -246,6 +258,7 @@ function serveTwoFactor(
   console.serve('POST /profile/two-factor/off', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);
     await inTransaction(await pool, async (tx) => {
+      await refuseLastBreakGlass(tx, who.accountId, who.userId);
       if (!(await turnOffTwoFactor(tx, who))) return;
       await audit(tx, who.accountId, actorOf(who), 'two-factor turned off', { subject: who.userId });
       if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'two-factor turned off');

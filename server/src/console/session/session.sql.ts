@@ -5,8 +5,14 @@ import type { AccountId, Db } from '../../db/db.ts';
 
 type Person = { accountId: AccountId; userId: number };
 
-/** Returns the user who is signed in, their account, and what awaits an administrator. */
-export async function selectSessionFacts(db: Db, { accountId, userId }: Person): Promise<Session> {
+/**
+ * Returns the user who is signed in, their account, and what awaits an administrator. `providerId`: of the provider with which the session
+ * began.
+ */
+export async function selectSessionFacts(
+  db: Db,
+  { accountId, userId, providerId = null }: Person & { providerId?: number | null },
+): Promise<Session> {
   const [row] = await db<Session[]>`
     select json_build_object(
              'id', u.user_id,
@@ -23,6 +29,9 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'commentThreshold', coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end),
              'publication', a.publication)                                      as "account",
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",
+           (select json_build_object('key', p.public_key, 'name', p.name)
+            from   sign_in_providers p
+            where  p.account_id = a.account_id and p.provider_id = ${providerId}) as "provider",
            json_build_object('runs', case when u.role = 'Administrator' and not u.role_pending
              then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting",
            u.role = 'Administrator' and not u.role_pending and a.start_dismissed_at is null as "isStarting"

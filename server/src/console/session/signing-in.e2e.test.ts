@@ -10,7 +10,7 @@ import { setPassword } from '../../auth/sign-in.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { noon } from '../../testing/asking.ts';
-import { hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
+import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
 import { axeFaults } from '../../testing/browser/axe.ts';
 import { openTestDatabase } from '../../testing/database.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   browser = await openBrowser();
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
+  await closeWindows();
   await world?.close();
   await smtp?.close();
 });

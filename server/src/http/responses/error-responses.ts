@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.ts';
 import { asFault } from '../../db/db.ts';
 import { defectResponse, type ErrorResponse, faultResponse, problem, protocolResponse } from './problems.ts';
 import { withoutTraits } from './responses.ts';
+import { scimErrorOf } from './scim-errors.ts';
 
 /** Sends the page for an address that doesn't exist. The status is already set. */
 export type MissingPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -19,11 +20,13 @@ export function sendError(reply: FastifyReply, { status, headers, body }: ErrorR
   // The response is sent before the whole body was received. The rest would be read as the next request.
   if (reply.request.routeOptions.config.isForm) closeLater(reply);
   else if ([408, 413, 415].includes(status)) reply.header('connection', 'close');
+  const isScim = /^\/scim(\/|$)/.test(reply.request.url);
+  const type = `application/${isScim ? 'scim+json' : 'json'}; charset=utf-8`;
   return withoutTraits(reply)
     .code(status)
     .headers(headers)
-    .header('content-type', body ? 'application/json; charset=utf-8' : 'text/plain')
-    .send(body);
+    .header('content-type', body ? type : 'text/plain')
+    .send(isScim && body ? JSON.stringify(scimErrorOf(status, body)) : body);
 }
 
 /**
@@ -87,7 +90,7 @@ export function sendNotServed(
 
 /** Returns whether a browser requests a page, rather than a program or a path of an interface. */
 const isFollowed = ({ method, url, headers }: FastifyRequest): boolean =>
-  method === 'GET' && !/^\/(v1|api)(\/|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
+  method === 'GET' && !/^\/(v1|api|scim)(\/|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
 
 /** Returns whether a path matches a pattern such as /v1/kpis/:kpiId/values. */
 function isAt(pattern: string, address: string): boolean {

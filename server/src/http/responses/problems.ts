@@ -13,6 +13,7 @@ const statuses: Record<FaultKind, number> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  stale: 412,
   too_large: 413,
   too_many: 429,
   unavailable: 503,

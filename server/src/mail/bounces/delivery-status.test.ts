@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formNames, reportOf } from './delivery-reports.fixture.ts';
 import { bounceIn, bounceMessageId } from './delivery-status.ts';
+import { cases } from '../../testing/house/cases.ts';
 
 const token = 'AAAAAQAAAAIxYz-_AAAAAAAAAAAAAAAA';
 const to = 'gone@example.org';
@@ -33,7 +34,7 @@ describe.each(formNames)('a report of %s', (form) => {
         const bounce = await bounceIn(Buffer.concat([whole.subarray(0, end), more]));
         expect([undefined, token]).toContain(bounce?.token);
       }),
-      { numRuns: 50 },
+      cases(50),
     );
   });
 });
@@ -50,6 +51,6 @@ test('an ordinary email, and any bytes, are not a bounce', async () => {
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
       expect(await bounceIn(bytes)).toBeUndefined();
     }),
-    { numRuns: 100 },
+    cases(100),
   );
 });

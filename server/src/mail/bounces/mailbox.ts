@@ -1,5 +1,5 @@
 // Reads the emails of a mailbox over IMAP, each once.
-import type { ImapFolder } from '../../base/smtp.ts';
+import type { ImapFolder } from '../../base/messages/smtp.ts';
 
 /** The most emails that one call reads, and the bytes of each. Longer ones are cut, since what is read is at the beginning. */
 const limits = { emails: 500, bytes: 256 * 1024 };

@@ -8,7 +8,7 @@ import {
 import en from '@soundings/contract/text/en/mail.json' with { type: 'json' };
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { dkimKeyOf } from '../../base/smtp.ts';
+import { dkimKeyOf } from '../../base/messages/smtp.ts';
 import { openDns } from './dns.ts';
 import { type DnsTable, openTestDns } from './dns.fixture.ts';
 import { checkDomain } from './domain-check.ts';

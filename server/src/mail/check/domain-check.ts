@@ -2,7 +2,13 @@
 // problem comes with the record to add.
 import type { MailFinding } from '@soundings/contract/console/mail-findings.ts';
 import { isIP } from 'node:net';
-import { type DkimSigning, dkimKeyOf, domainOf, type Mailbox, type SmtpServer } from '../../base/smtp.ts';
+import {
+  type DkimSigning,
+  dkimKeyOf,
+  domainOf,
+  type Mailbox,
+  type SmtpServer,
+} from '../../base/messages/smtp.ts';
 import { isNear } from '../../base/network.ts';
 import { asLine } from './dialog.ts';
 import { type Dns, DnsUnavailable } from './dns.ts';

@@ -1,7 +1,7 @@
 // Tests the email settings: connects to the mail server step by step, sends an email if nothing fails, and reads the DNS records of the
 // sender's domain. The console and the soundings command use it.
 import { hasProblem, type MailFinding } from '@soundings/contract/console/mail-findings.ts';
-import { type DkimSigning, mailboxOf, smtpServerOf } from '../../base/smtp.ts';
+import { type DkimSigning, mailboxOf, smtpServerOf } from '../../base/messages/smtp.ts';
 import type { Mail, Mailer } from '../mail.ts';
 import { openDns } from './dns.ts';
 import { checkDomain } from './domain-check.ts';
@@ -33,7 +33,7 @@ export async function checkMailSettings(
   test?: { to: string; deliver: () => Promise<MailFinding> },
 ): Promise<MailFinding[]> {
   const [server, from] = [smtpServerOf(smtpUrl), mailboxOf(mailFrom)];
-  if (!server || !from) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/smtp.ts)');
+  if (!server || !from) throw new Error('SMTP_URL or MAIL_FROM is invalid (see base/messages/smtp.ts)');
   const { findings, addresses } = await checkServer(server, { from, ...(test && { to: test.to }) }, stepMs);
   const delivery = !test || hasProblem(findings) ? [] : [await test.deliver()];
   const signal = AbortSignal.timeout(dnsMs);

@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { smtpServerOf } from '../../base/smtp.ts';
+import { smtpServerOf } from '../../base/messages/smtp.ts';
 import { catalogue } from '../../base/texts.ts';
 import { freePort } from '../../testing/processes/free-port.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';

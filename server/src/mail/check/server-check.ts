@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { domainOf, type Mailbox, type SmtpServer } from '../../base/smtp.ts';
+import { domainOf, type Mailbox, type SmtpServer } from '../../base/messages/smtp.ts';
 import { type Dialog, DialogEnded, openDialog, plainReason, type Reply, asLine } from './dialog.ts';
 import { finding, problemAt, StepFailed } from './findings.ts';
 

@@ -2,7 +2,7 @@
 // that are shown are ever read, so a word of a withheld comment can't appear.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { caseFolded, matchesOf, type TextRange, wordKey, wordMatches } from '../comment-text.ts';
 import type { StandingWord } from '../words.ts';
@@ -40,25 +40,25 @@ const matchedPerTurn = 100;
 
 /** Returns a part of the comments shown in a group, question by question. Empty if the group does not exist. */
 export async function commentsShown(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   groupId: number,
   { window, questionIds, search, word }: CommentFilter,
   span: Span,
 ): Promise<MatchedComments> {
-  const cells = await selectCommentCounts(pool, accountId, groupId, { window, questionIds });
+  const cells = await selectCommentCounts(db, accountId, groupId, { window, questionIds });
   const ordered = inCardOrder(cells);
   const scope = { window, questionIds: ordered.map(({ id }) => id) };
   const matches = matcherOf(search, word);
   if (!matches) {
-    const rows = await selectCommentPage(pool, accountId, groupId, scope, span);
+    const rows = await selectCommentPage(db, accountId, groupId, scope, span);
     const total = ordered.reduce((sum, { comments }) => sum + comments, 0);
     return { total, questions: ordered, rows: rows.map((row) => ({ ...row, marks: [] })), cells };
   }
   const counts = new Map<number, number>();
   const rows: MatchedComment[] = [];
   let total = 0;
-  for await (const batch of selectCommentsByQuestion(pool, accountId, groupId, scope)) {
+  for await (const batch of selectCommentsByQuestion(db, accountId, groupId, scope)) {
     for (const [i, row] of batch.entries()) {
       // Lets other requests run in between.
       if (i % matchedPerTurn === 0) await nextTurn();
@@ -123,30 +123,30 @@ export type ShownWords = { window: Window | undefined; words: StandingWord[] | u
  * until the account changes.
  */
 export async function wordsShown(
-  pool: Pool,
+  db: Db,
   words: Words,
   accountId: AccountId,
   groups: { groupId: number; companyId: number },
   scope: CommentScope & { language: string },
 ): Promise<ShownWords> {
   // The version is read before the comments, so that newer comments may be kept for it, but never older ones.
-  const version = await selectVersion(pool, accountId);
+  const version = await selectVersion(db, accountId);
   const key = JSON.stringify([accountId, version, groups, scope.window, scope.questionIds, scope.language]);
-  return words(key, (find) => compareComments(pool, find, accountId, groups, scope));
+  return words(key, (find) => compareComments(db, find, accountId, groups, scope));
 }
 
 async function compareComments(
-  pool: Pool,
+  db: Db,
   find: FindWords,
   accountId: AccountId,
   groups: { groupId: number; companyId: number },
   scope: CommentScope,
 ): Promise<ShownWords> {
-  const cells = await selectCommentCounts(pool, accountId, groups.companyId, scope);
+  const cells = await selectCommentCounts(db, accountId, groups.companyId, scope);
   const window = newestWeeks(cells);
   if (!window) return { window, words: undefined };
-  const compared = await selectComparedComments(pool, accountId, groups, { ...scope, window }, mostCompared);
-  const questions = await selectQuestions(pool, accountId);
+  const compared = await selectComparedComments(db, accountId, groups, { ...scope, window }, mostCompared);
+  const questions = await selectQuestions(db, accountId);
   const languages = new Map(questions.map(({ id, language }) => [id, language]));
   const asked = (isHere: boolean) =>
     new Set(compared.filter((one) => one.isHere === isHere).map(({ questionId }) => questionId));

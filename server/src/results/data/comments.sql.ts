@@ -1,7 +1,7 @@
 // SQL of reading published comments. Every statement starts from existing groups, so the comments of a deleted group disappear
 // from every response immediately.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inBatches } from '../../db/db.ts';
 import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
@@ -25,15 +25,15 @@ const one = (groupId: number): GroupScope => ({ groupId, withSubgroups: false })
 
 /** Yields the comments shown in the groups by question, group and week, in their published order. */
 export function selectComments(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   window: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<CommentRow[]> {
   return inBatches(
-    pool<CommentRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<CommentRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select g.question_id as "questionId",
            g.group_id    as "groupId",
            g.week        as "week",
@@ -43,7 +43,7 @@ export function selectComments(
                            and g.week between ${window.first} and ${window.last}
     join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
                      and c.position = g.position
-    where  ${questionIds ? pool`g.question_id = any(${questionIds})` : true}
+    where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}
     order  by g.question_id, g.group_id, g.week, g.position`,
     batch,
   );
@@ -137,11 +137,11 @@ export const selectCommentPage = (
 
 /** Yields all of them in the same order. */
 export const selectCommentsByQuestion = (
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   groupId: number,
   scope: { window: Window; questionIds: number[] },
-): AsyncIterable<MarkedComment[]> => inBatches(selectCommentPage(pool, accountId, groupId, scope), batch);
+): AsyncIterable<MarkedComment[]> => inBatches(selectCommentPage(db, accountId, groupId, scope), batch);
 
 /** `isHere`: whether the comment is shown in the group, not only in the company. */
 export type ComparedComment = { questionId: number; text: string; isHere: boolean };

@@ -9,13 +9,12 @@ import {
   getResults,
 } from '@soundings/contract/data.ts';
 import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
-import type { Pool } from '../../db/db.ts';
+import type { Reads } from '../../db/replica/reads.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import {
   type ResultsQuery,
   kpiOf,
-  type Pools,
   askedQuestionsResponse,
   kpiValuesResponse,
   ratesResponse,
@@ -25,28 +24,24 @@ import { selectValuedKpis } from './results.sql.ts';
 import { feedResponse } from './feed.ts';
 import { windowOf } from './window.ts';
 
-/** `reads`: connections for streamed responses only. `now`: the clock, in milliseconds since 1970. */
-export function serveData(
-  server: Server,
-  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
-  now: () => number,
-): void {
-  const pools = async (): Promise<Pools> => ({ pool: await pool, reads: await reads });
-  server.serve(getKpis, async ({ caller }) =>
-    (await selectValuedKpis(await pool, caller.accountId)).map(kpiOf),
-  );
+/** `now`: the clock, in milliseconds since 1970. */
+export function serveData(server: Server, reads: Promise<Reads>, now: () => number): void {
+  server.serve(getKpis, async ({ caller }) => {
+    const kpis = await (await reads).of(caller).once((db) => selectValuedKpis(db, caller.accountId));
+    return kpis.map(kpiOf);
+  });
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return kpiValuesResponse(await pools(), caller, kpiId, queryOf(query, now()));
+    return kpiValuesResponse((await reads).of(caller), caller, kpiId, queryOf(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return ratesResponse(await pools(), caller, queryOf(query, now()));
+    return ratesResponse((await reads).of(caller), caller, queryOf(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return resultsResponse(await pools(), caller, queryOf(query, now()), {
+    return resultsResponse((await reads).of(caller), caller, queryOf(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -57,7 +52,7 @@ export function serveData(
   server.serve(getAskedQuestions, async ({ caller, query }) => {
     // No questions are asked of segments.
     const ofGroups = { ...queryOf(query, now()), kind: 'group' as const };
-    return askedQuestionsResponse(await pools(), caller, ofGroups, query['language']);
+    return askedQuestionsResponse((await reads).of(caller), caller, ofGroups, query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
@@ -65,7 +60,7 @@ export function serveData(
     const kind = query['kind'] as Kind | undefined;
     const feedQuery = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const response = await feedResponse(await pools(), caller, feedQuery, {
+    const response = await feedResponse((await reads).of(caller), caller, feedQuery, {
       metrics,
       format,
       language: query['language'],

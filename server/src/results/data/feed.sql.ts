@@ -1,6 +1,6 @@
 // SQL of the flat feed: one row per group, week and metric.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, inBatches, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inBatches } from '../../db/db.ts';
 import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
@@ -22,21 +22,21 @@ export type StoredFeedRow = {
 };
 
 /** Joins what open weeks ask in a scope, if no figures of the week are shown yet. */
-const askedInOpenWeeks = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
+const askedInOpenWeeks = (db: Db, accountId: AccountId, { first, last }: Window) => db`
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
     join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null`;
 
 /** Yields KPI values, ordered by KPI, group and week. For open weeks, the KPIs with a question that is asked. */
 export function selectKpiFeed(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<StoredFeedRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<StoredFeedRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select v.kpi_id           as "metricId",
            v.group_id         as "groupId",
            v.week             as "week",
@@ -55,7 +55,7 @@ export function selectKpiFeed(
     select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false,
            null::integer, null::integer, null::integer, null::integer, true
     from   scope s
-    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(db, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
     order  by 1, 2, 3`,
     batch,
@@ -64,14 +64,14 @@ export function selectKpiFeed(
 
 /** Yields response rates, ordered by group and week. For open weeks, the groups that are asked. */
 export function selectRateFeed(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<StoredFeedRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<StoredFeedRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select ''                as "metricId",
            r.group_id        as "groupId",
            r.week            as "week",
@@ -90,7 +90,7 @@ export function selectRateFeed(
     select '', a.group_id, a.week, null::double precision, null::integer, false,
            null::integer, null::integer, null::integer, null::integer, true
     from   scope s
-    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(db, accountId, { first, last })}
     order  by 2, 3`,
     batch,
   );
@@ -98,14 +98,14 @@ export function selectRateFeed(
 
 /** Yields results of questions, ordered by question, group and week. For open weeks, the questions that are asked. */
 export function selectQuestionFeed(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
   return inBatches(
-    pool<StoredFeedRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<StoredFeedRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select r.question_id::text as "metricId",
            r.group_id          as "groupId",
            r.week              as "week",
@@ -125,7 +125,7 @@ export function selectQuestionFeed(
     select q::text, a.group_id, a.week, null::double precision, null::integer, false,
            null::integer, null::integer, null::integer, null::integer, true, q
     from   scope s
-    ${askedInOpenWeeks(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(db, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
     order  by 12, 2, 3`,
     batch,
@@ -136,13 +136,9 @@ export function selectQuestionFeed(
 export type NamedGroup = { id: number; externalId: string | null; name: string; breakdown: string | null };
 
 /** Returns the groups or segments of a scope with their names. */
-export async function selectNames(
-  pool: Pool,
-  accountId: AccountId,
-  scope: GroupScope,
-): Promise<NamedGroup[]> {
-  return pool<NamedGroup[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+export async function selectNames(db: Db, accountId: AccountId, scope: GroupScope): Promise<NamedGroup[]> {
+  return db<NamedGroup[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select s.group_id as "id", g.external_id as "externalId", g.name as "name", null::text as "breakdown"
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id

@@ -3,6 +3,8 @@
 import type { Kind } from '@soundings/contract/data.ts';
 import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+import type { Reading } from '../../db/replica/reads.ts';
 import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
@@ -15,8 +17,9 @@ import {
   selectRateFeed,
   type StoredFeedRow,
 } from './feed.sql.ts';
-import { findScope, type Pools, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
+import { findScope, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
+import type { Window } from './window.ts';
 import { neededForWeek } from './week-readings.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
@@ -40,20 +43,16 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
  * for an unknown group.
  */
 export async function feedResponse(
-  { pool, reads }: Pools,
+  reading: Reading,
   reader: Reader,
   query: Omit<ResultsQuery, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
-  const scope = await findScope(pool, accountId, { ...query, withSubgroups: true });
   const window = query.window ?? always;
-  const [statistics, groups, kpis, questions] = await Promise.all([
-    statisticsShown(pool, accountId, window),
-    selectNames(pool, accountId, scope),
-    selectKpis(pool, accountId),
-    selectQuestions(pool, accountId),
-  ]);
+  const { scope, statistics, groups, kpis, questions } = await reading.once((db) =>
+    readAbout(db, accountId, query, window),
+  );
   const groupById = new Map(groups.map((group) => [group.id, group]));
   const metricNames = {
     kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
@@ -63,12 +62,12 @@ export async function feedResponse(
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
   const isOfSegments = query.kind === 'segment';
   const kind = groups.some(({ breakdown }) => breakdown !== null) ? 'segment' : 'group';
-  async function* lines() {
+  async function* lines(batches: Db, db: Db) {
     if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',breakdown' : ''}\r\n`;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
-      for await (const rows of selects[metric](reads, accountId, scope, window)) {
+      for await (const rows of selects[metric](batches, accountId, scope, window)) {
         let text = '';
-        const measuresOf = await readMeasures(pool, accountId, { metric, rows, statistics, kind });
+        const measuresOf = await readMeasures(db, accountId, { metric, rows, statistics, kind });
         for (const row of rows) {
           const group = groupById.get(row.groupId);
           if (!group) continue; // created since this response began
@@ -87,7 +86,24 @@ export async function feedResponse(
       }
     }
   }
-  return streamedResponse(reader, { window, now: query.now }, lines);
+  return streamedResponse(reader, { window, now: query.now }, () => reading.stream(lines));
+}
+
+/** Returns what all lines need. Throws a Fault if the group does not exist. */
+async function readAbout(
+  db: Db,
+  accountId: AccountId,
+  query: Pick<ResultsQuery, 'kind'> & { groupId: string | undefined },
+  window: Window,
+) {
+  const scope = await findScope(db, accountId, { ...query, withSubgroups: true });
+  const [statistics, groups, kpis, questions] = await Promise.all([
+    statisticsShown(db, accountId, window),
+    selectNames(db, accountId, scope),
+    selectKpis(db, accountId),
+    selectQuestions(db, accountId),
+  ]);
+  return { scope, statistics, groups, kpis, questions };
 }
 
 /**
@@ -95,8 +111,8 @@ export async function feedResponse(
  * cutoffs are known for groups only.
  */
 async function readMeasures(
-  pool: Pools['pool'],
-  accountId: number,
+  db: Db,
+  accountId: AccountId,
   {
     metric,
     rows,
@@ -114,7 +130,7 @@ async function readMeasures(
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
   const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
-  const readings = await readingsShown(pool, accountId, { groupIds, questionIds: ids, kind }, window);
+  const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
     kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {

@@ -2,7 +2,7 @@
 // way, so that the console never shows anything that the data interface withholds.
 import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
 import { type Kpi, selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import { questionsIn } from './kpi-questions.ts';
 import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
@@ -20,13 +20,13 @@ export type WeekRate = WeekValue & { asked: number | null; answered: number | nu
 
 /** Returns the values of a KPI in a group, by week. Empty if the group or KPI does not exist. */
 export async function readKpiValues(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   groupId: number,
   kpiId: string,
   window: Window,
 ): Promise<WeekValue[]> {
-  const rows = await selectGroupKpiValues(pool, accountId, { groupId, kpiId }, window);
+  const rows = await selectGroupKpiValues(db, accountId, { groupId, kpiId }, window);
   return rows.flatMap(({ week, value, handedOut }) =>
     week === null ? [] : [{ week, value, handedOut: handedOut === true }],
   );
@@ -34,12 +34,12 @@ export async function readKpiValues(
 
 /** Returns the response rates of a group, by week. Empty if the group does not exist. */
 export async function readRates(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   groupId: number,
   window: Window,
 ): Promise<WeekRate[]> {
-  const rows = await selectGroupRates(pool, accountId, { groupId }, window);
+  const rows = await selectGroupRates(db, accountId, { groupId }, window);
   return rows.flatMap(({ week, value, asked, answered, handedOut }) =>
     week === null ? [] : [rateOf({ week, value, asked, answered, handedOut: handedOut === true })],
   );
@@ -54,14 +54,14 @@ export const rateOf = <T extends WeekRate>(rate: T): T =>
 
 /** Returns the results of questions in a group, by question and week. Empty if the group does not exist. */
 export async function readResults(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   groupId: number,
   window: Window,
   questions: ReadonlyMap<number, TranslatedQuestion>,
 ): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
   const wanted = { groupId, questionIds: [...questions.keys()] };
-  const rows = (await selectGroupResults(pool, accountId, wanted, window)) ?? [];
+  const rows = (await selectGroupResults(db, accountId, wanted, window)) ?? [];
   return rows.flatMap((row) => {
     const question = questions.get(row.questionId);
     if (!question) return [];
@@ -75,11 +75,11 @@ export type ShownQuestion = TranslatedQuestion & { optionIds: string[] };
 
 /** Returns the questions of the account by id, in `language` if they are translated, otherwise in their own language. */
 export async function shownQuestions(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   language: string | undefined,
 ): Promise<Map<number, ShownQuestion>> {
-  const questions = await selectQuestions(pool, accountId);
+  const questions = await selectQuestions(db, accountId);
   return new Map(
     questions.map((question) => [
       question.id,
@@ -89,10 +89,10 @@ export async function shownQuestions(
 }
 
 /** Returns the KPIs with the questions that they had in the last week of a window, without those that had none. */
-export async function kpisIn(pool: Pool, accountId: AccountId, window: Window): Promise<Kpi[]> {
+export async function kpisIn(db: Db, accountId: AccountId, window: Window): Promise<Kpi[]> {
   const [kpis, weeks] = await Promise.all([
-    selectKpis(pool, accountId),
-    selectAskedWeeks(pool, accountId, window),
+    selectKpis(db, accountId),
+    selectAskedWeeks(db, accountId, window),
   ]);
   const questionsOf = questionsIn(weeks, kpis);
   return kpis.flatMap((kpi) => {

@@ -2,7 +2,7 @@
 // from every response.
 import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, type Db, inBatches, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inBatches } from '../../db/db.ts';
 import type { ResultFields } from './shape.ts';
 import type { Window } from './window.ts';
 
@@ -89,15 +89,15 @@ export type Marked = { week: Week | null; value: number | null; handedOut: boole
 
 /** Yields KPI values of the groups, ordered by group and week; without a window, the latest one of each group. */
 export const selectKpiValues = (
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   kpiId: string,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> => {
-  const values = pool`kpi_values v where v.account_id = ${accountId} and v.kpi_id = ${kpiId}`;
+  const values = db`kpi_values v where v.account_id = ${accountId} and v.kpi_id = ${kpiId}`;
   // A week that asked only part of a group must not hide an earlier value of the whole group.
-  return selectValues(pool, accountId, scope, { values, preferred: pool`v.asked_whole` }, window);
+  return selectValues(db, accountId, scope, { values, preferred: db`v.asked_whole` }, window);
 };
 
 export type WeekRateRow = {
@@ -132,16 +132,16 @@ export async function selectWeekRates(
 
 /** Yields response rates of the groups, ordered by group and week; without a window, the latest one of each group. */
 export const selectRates = (
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> =>
   selectValues(
-    pool,
+    db,
     accountId,
     scope,
-    { values: pool`response_rates v where v.account_id = ${accountId}`, preferred: pool`true` },
+    { values: db`response_rates v where v.account_id = ${accountId}`, preferred: db`true` },
     window,
   );
 
@@ -153,7 +153,7 @@ export const selectRates = (
  * row.
  */
 function selectValues(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   {
@@ -162,18 +162,18 @@ function selectValues(
   }: { values: ReturnType<typeof groupsInScope>; preferred: ReturnType<typeof groupsInScope> },
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
-  const found = pool`
+  const found = db`
     select v.week, v.value from ${values} and v.account_id = ${accountId} and v.group_id = s.group_id`;
-  const recent = pool`(select max(w.week) - 28 from weeks w where w.account_id = ${accountId})`;
+  const recent = db`(select max(w.week) - 28 from weeks w where w.account_id = ${accountId})`;
   return inBatches(
-    pool<ValueRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<ValueRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select s.group_id as "groupId", v.week as "week", v.value as "value"
     from   scope s
     cross  join lateral (${
       window
-        ? pool`${found} and v.week between ${window.first} and ${window.last} offset 0`
-        : pool`
+        ? db`${found} and v.week between ${window.first} and ${window.last} offset 0`
+        : db`
       (${found} and ${preferred} and v.week >= ${recent} order by v.week desc limit 1)
       union all
       (${found} and ${preferred} and v.week < ${recent} order by v.week desc limit 1)
@@ -190,15 +190,15 @@ export type ResultRow = ResultFields & { questionId: number; groupId: number; we
 
 /** Yields results of the groups, ordered by question, group and week. `questionIds`: only these questions. */
 export function selectResults(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   { first, last }: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<ResultRow[]> {
   return inBatches(
-    pool<ResultRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<ResultRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select r.question_id as "questionId",
            r.group_id    as "groupId",
            r.week        as "week",
@@ -210,7 +210,7 @@ export function selectResults(
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
-    where  ${questionIds ? pool`r.question_id = any(${questionIds})` : true}
+    where  ${questionIds ? db`r.question_id = any(${questionIds})` : true}
     order  by r.question_id, r.group_id, r.week`,
     batch,
   );
@@ -221,14 +221,14 @@ export type AskedRow = { groupId: number; week: Week; questionIds: string };
 
 /** Yields what was asked of the groups, ordered by group and week, including open weeks. */
 export function selectAskedOfGroups(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<AskedRow[]> {
   return inBatches(
-    pool<AskedRow[]>`
-    with ${groupsInScope(pool, accountId, scope)}
+    db<AskedRow[]>`
+    with ${groupsInScope(db, accountId, scope)}
     select a.group_id     as "groupId",
            a.week         as "week",
            array_to_string(a.question_ids, ',') as "questionIds"

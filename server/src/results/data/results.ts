@@ -6,7 +6,8 @@ import type { Numbers } from '@soundings/contract/operation.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+import type { Reading } from '../../db/replica/reads.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
@@ -48,9 +49,6 @@ import { lastWeeks, type Window } from './window.ts';
 /** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
 export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
 
-/** `pool`: connections for short statements. `reads`: connections for streamed responses. */
-export type Pools = { pool: Pool; reads: Pool };
-
 /**
  * The requested groups and weeks. `kind`: what groupId must be the id of; undefined: a group or a segment. Without a window: the latest
  * values, or the last five weeks.
@@ -68,7 +66,7 @@ export type ResponseText = string | StreamedResponse;
 
 /** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
 export async function kpiValuesResponse(
-  { pool, reads }: Pools,
+  reading: Reading,
   reader: Reader,
   kpiId: string,
   query: ResultsQuery,
@@ -76,23 +74,24 @@ export async function kpiValuesResponse(
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const groupId = idIn(query.groupId);
-    const rows = await selectGroupKpiValues(
-      pool,
-      accountId,
-      { groupId, kpiId, kind: query.kind },
-      query.window,
-    );
-    if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
-    if (!rows[0].kpi) throw kpiNotFound();
-    return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
+    const one = { groupId, kpiId, kind: query.kind };
+    const rows = await reading.once(async (db) => {
+      const found = await selectGroupKpiValues(db, accountId, one, query.window);
+      if (!found[0]) throw await scopeNotFound(db, accountId, query);
+      return found;
+    });
+    const kpi = rows[0]?.kpi;
+    if (!kpi) throw kpiNotFound();
+    return textOf(kpiChunks(kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
-  const [scope, kpi] = await Promise.all([
-    findScope(pool, accountId, query),
-    selectKpi(pool, accountId, kpiId),
-  ]);
+  const [scope, kpi] = await reading.once((db) =>
+    Promise.all([findScope(db, accountId, query), selectKpi(db, accountId, kpiId)]),
+  );
   if (!kpi) throw kpiNotFound();
   return streamedResponse(reader, query, () =>
-    kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, query.window), reader),
+    reading.stream((db) =>
+      kpiChunks(kpi, selectKpiValues(db, accountId, scope, kpiId, query.window), reader),
+    ),
   );
 }
 
@@ -110,20 +109,23 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 
 /** Returns the response rates. Throws a Fault if the group does not exist. */
 export async function ratesResponse(
-  { pool, reads }: Pools,
+  reading: Reading,
   reader: Reader,
   query: ResultsQuery,
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const groupId = idIn(query.groupId);
-    const rows = await selectGroupRates(pool, accountId, { groupId, kind: query.kind }, query.window);
-    if (!rows[0]) throw await scopeNotFound(pool, accountId, query);
+    const rows = await reading.once(async (db) => {
+      const found = await selectGroupRates(db, accountId, { groupId, kind: query.kind }, query.window);
+      if (!found[0]) throw await scopeNotFound(db, accountId, query);
+      return found;
+    });
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
-  const scope = await findScope(pool, accountId, query);
+  const scope = await reading.once((db) => findScope(db, accountId, query));
   return streamedResponse(reader, query, () =>
-    rateChunks(selectRates(reads, accountId, scope, query.window), reader),
+    reading.stream((db) => rateChunks(selectRates(db, accountId, scope, query.window), reader)),
   );
 }
 
@@ -146,7 +148,7 @@ export type ResultsWanted = {
 
 /** Returns the results of questions. Throws a Fault if the group does not exist. */
 export async function resultsResponse(
-  { pool, reads }: Pools,
+  reading: Reading,
   reader: Reader,
   query: ResultsQuery,
   wanted: ResultsWanted,
@@ -156,23 +158,27 @@ export async function resultsResponse(
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
     const one = { groupId: idIn(query.groupId), kind: query.kind, questionIds };
-    const [rows, questions] = await Promise.all([
-      selectGroupResults(pool, accountId, one, window),
-      translatedQuestions(pool, accountId, language),
-    ]);
-    if (!rows) throw await scopeNotFound(pool, accountId, query);
+    const [rows, questions] = await reading.once(async (db) => {
+      const [found, all] = await Promise.all([
+        selectGroupResults(db, accountId, one, window),
+        translatedQuestions(db, accountId, language),
+      ]);
+      if (!found) throw await scopeNotFound(db, accountId, query);
+      return [found, all] as const;
+    });
     return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
   }
-  const [scope, questions] = await Promise.all([
-    findScope(pool, accountId, query),
-    translatedQuestions(pool, accountId, language),
-  ]);
+  const [scope, questions] = await reading.once((db) =>
+    Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
+  );
   return streamedResponse(reader, query, () =>
-    resultChunks(
-      selectResults(reads, accountId, scope, window, questionIds),
-      comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
-      questions,
-      wanted,
+    reading.stream((db) =>
+      resultChunks(
+        selectResults(db, accountId, scope, window, questionIds),
+        comments ? selectComments(db, accountId, scope, window, questionIds) : undefined,
+        questions,
+        wanted,
+      ),
     ),
   );
 }
@@ -207,26 +213,30 @@ async function* resultChunks(
 
 /** Returns which questions were asked of which groups. Throws a Fault if the group does not exist. */
 export async function askedQuestionsResponse(
-  { pool, reads }: Pools,
+  reading: Reading,
   reader: Reader,
   query: ResultsQuery,
   language: string | undefined,
 ): Promise<ResponseText> {
   const { accountId } = reader;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
-  const allQuestions = translatedQuestions(pool, accountId, language);
   if (!query.withSubgroups) {
     const groupId = idIn(query.groupId);
-    const [rows, questions] = await Promise.all([
-      selectGroupAsked(pool, accountId, groupId, window),
-      allQuestions,
-    ]);
-    if (!rows) throw await scopeNotFound(pool, accountId, query);
+    const [rows, questions] = await reading.once(async (db) => {
+      const [found, all] = await Promise.all([
+        selectGroupAsked(db, accountId, groupId, window),
+        translatedQuestions(db, accountId, language),
+      ]);
+      if (!found) throw await scopeNotFound(db, accountId, query);
+      return [found, all] as const;
+    });
     return textOf(askedChunks(inOneBatch(rows), questions));
   }
-  const [scope, questions] = await Promise.all([findScope(pool, accountId, query), allQuestions]);
+  const [scope, questions] = await reading.once((db) =>
+    Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
+  );
   return streamedResponse(reader, query, () =>
-    askedChunks(selectAskedOfGroups(reads, accountId, scope, window), questions),
+    reading.stream((db) => askedChunks(selectAskedOfGroups(db, accountId, scope, window), questions)),
   );
 }
 
@@ -284,17 +294,17 @@ async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenera
 }
 
 async function translatedQuestions(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   language: string | undefined,
 ): Promise<Map<number, TranslatedQuestion>> {
-  const questions = await selectQuestions(pool, accountId);
+  const questions = await selectQuestions(db, accountId);
   return new Map(questions.map((question) => [question.id, translatedQuestion(question, language)]));
 }
 
 /** Returns the scope; all groups, or all segments, if no group is given. Throws a Fault if the group does not exist. */
 export async function findScope(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   {
     groupId,
@@ -304,8 +314,8 @@ export async function findScope(
 ): Promise<GroupScope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
   const scope = { groupId: idIn(groupId), withSubgroups, kind };
-  const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
-  if (groups.length === 0) throw await scopeNotFound(pool, accountId, { groupId, kind });
+  const groups = await selectScope(db, accountId, { ...scope, withSubgroups: false });
+  if (groups.length === 0) throw await scopeNotFound(db, accountId, { groupId, kind });
   return scope;
 }
 
@@ -318,12 +328,12 @@ const idIn = (groupId: string): number =>
  * another account. If the text is the externalId of a group of this account, the message names its id.
  */
 async function scopeNotFound(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   { groupId, kind }: Pick<ResultsQuery, 'groupId' | 'kind'>,
 ): Promise<Fault> {
   if (kind === 'segment') return segmentNotFound();
-  const id = await selectGroupIdOf(pool, accountId, groupId);
+  const id = await selectGroupIdOf(db, accountId, groupId);
   return id === undefined
     ? groupNotFound()
     : groupNotFound(`${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`);

@@ -9,7 +9,7 @@ import type {
 } from '@soundings/contract/console/results/results.ts';
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
 import { selectKpis } from '../../questions/questions.sql.ts';
 import { bestEstimate } from '../statistics/best-estimates.ts';
 import { type Cutoff, isClear, type Tested } from '../statistics/marks.ts';
@@ -81,14 +81,14 @@ export const neededFor = ({ first, last }: Window): Window => ({
 });
 
 /** Reads the statistics that are needed for a window. */
-export async function statisticsShown(pool: Pool, accountId: AccountId, window: Window): Promise<Statistics> {
+export async function statisticsShown(db: Db, accountId: AccountId, window: Window): Promise<Statistics> {
   const { first, last } = neededFor(window);
   const [kpis, weeks, questions, kpiRows, currentWeeks] = await Promise.all([
-    selectKpis(pool, accountId),
-    selectAskedWeeks(pool, accountId, { first, last }),
-    selectQuestionStatistics(pool, accountId, first, last),
-    selectKpiStatistics(pool, accountId, first, last),
-    kpiWeeksOf(pool, accountId),
+    selectKpis(db, accountId),
+    selectAskedWeeks(db, accountId, { first, last }),
+    selectQuestionStatistics(db, accountId, first, last),
+    selectKpiStatistics(db, accountId, first, last),
+    kpiWeeksOf(db, accountId),
   ]);
   const asked = new Map<number, Week[]>();
   for (const { week, questionIds } of weeks) {
@@ -163,13 +163,13 @@ export function readingsParser(first: Week): (row: ReadingsRow) => Readings {
 
 /** Returns the readings of questions in a window, by group or by segment. Those without readings are missing. */
 export async function readingsShown(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   wanted: ReadingsWanted,
   window: Window,
 ): Promise<Map<number, Readings>> {
   const parse = readingsParser(window.first);
-  const rows = await selectReadings(pool, accountId, wanted, window);
+  const rows = await selectReadings(db, accountId, wanted, window);
   return new Map(rows.map((row) => [row.groupId, parse(row)]));
 }
 

@@ -2,7 +2,7 @@
 // that it is compared with. Reading all weeks of the window takes several times as long with thousands of groups.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
 import { earliestComparable, isShown, type Readings } from '../statistics/readings.ts';
 import {
   halfYearBefore,
@@ -94,7 +94,7 @@ export const groupsToRead = (
  * are kept: collecting the garbage of all at the same time takes a third of the time.
  */
 export async function readingsOfWeek(
-  pool: Pool,
+  db: Db,
   accountId: AccountId,
   { compared, questionIds }: { compared: ReadonlyMap<number, number | undefined>; questionIds: number[] },
   { week, statistics, kind }: { week: Week; statistics: Asked; kind: Comparison },
@@ -107,7 +107,7 @@ export async function readingsOfWeek(
   const parse = readingsParser(window.first);
   const read = await Promise.all(
     halvesOf(groupIds).map((ids) =>
-      selectReadings(pool, accountId, { groupIds: ids, questionIds, only }, window),
+      selectReadings(db, accountId, { groupIds: ids, questionIds, only }, window),
     ),
   );
   const rows = new Map(read.flat().map((row) => [row.groupId, row]));
@@ -120,7 +120,7 @@ export async function readingsOfWeek(
     }),
   );
   const others = groupsToRead(new Map(incomplete.map((id) => [id, compared.get(id)])), some, sought);
-  const kept = await readingsShown(pool, accountId, { groupIds: others, questionIds }, window);
+  const kept = await readingsShown(db, accountId, { groupIds: others, questionIds }, window);
   return (groupId = 0) => {
     const row = rows.get(groupId);
     const readings = kept.get(groupId) ?? (row ? parse(row) : noReadings);

@@ -25,9 +25,10 @@ import {
 import { randomWorld, type World, type WorldQuestion } from '../../testing/attacks/second-worlds.ts';
 import { classFigures, kpiValues, type Result, type ShownComment } from '../figures.ts';
 import { responseRates } from './response-rates.ts';
+import { caseCount } from '../../testing/house/cases.ts';
 import { turnoutOf } from '../turnout.ts';
 
-const count = Number(process.env['ADVERSARIES'] ?? 30);
+const count = caseCount('ADVERSARIES', 60);
 
 // The service's own code computes all figures. A mutant replaces disclosure.ts.
 const { mutant, real } = vi.hoisted(() => ({
@@ -129,7 +130,7 @@ function breaking(procedure: Procedure | undefined, by = publish, among = worlds
 }
 
 /** Returns the share of worlds broken, or none if there were too few to say. */
-const shareOf = ({ different, broken }: Measured): number => (different > 10 ? broken / different : 0);
+const shareOf = ({ different, broken }: Measured): number => (different > 5 ? broken / different : 0);
 
 const report = (name: string, measured: object) =>
   process.stdout.write(`Second adversary, ${name}: ${JSON.stringify(measured)}\n`);
@@ -210,9 +211,10 @@ describe('the second adversary', () => {
       expect({ seed: rest.seed, claims: few(outcome) }).toEqual({ seed: rest.seed, claims: [] });
       if (few(attackWorld(world, publish, known)).length > 0) broken++;
     }
-    report('handed-out links', { worlds: 40, shown, 'broken with marked figures': broken });
-    expect(shown).toBeGreaterThan(1000);
-    expect(broken).toBeGreaterThan(12);
+    const tried = Math.min(count, 40);
+    report('handed-out links', { worlds: tried, shown, 'broken with marked figures': broken });
+    expect(shown).toBeGreaterThan(25 * tried);
+    expect(broken).toBeGreaterThan(0.3 * tried);
   });
 
   test('knowing only who was asked, infers answers if there is only a threshold, and none from the service', () => {

@@ -7,10 +7,11 @@ import { attackWorld, type Publish } from '../../testing/attacks/second-attacker
 import { randomWorld, type World, type WorldQuestion } from '../../testing/attacks/second-worlds.ts';
 import { classesOf } from '../../questions/similar-wording.ts';
 import { classFigures, type Result, type ShownComment } from '../figures.ts';
+import { caseCount } from '../../testing/house/cases.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from '../turnout.ts';
 import type { withEnoughValues } from './not-applicable.ts';
 
-const count = Number(process.env['ADVERSARIES'] ?? 30);
+const count = caseCount('ADVERSARIES', 30);
 
 const { mutant } = vi.hoisted(() => ({
   mutant: { withEnoughValues: undefined as typeof withEnoughValues | undefined },

@@ -5,9 +5,10 @@ import { randomFrom, type Random } from '../../simulation/random.ts';
 import { type RandomCompany, randomCompany } from '../../testing/attacks/random-companies.ts';
 import type { Cells, chooseCells } from './disclosure.ts';
 import { type Rate, responseRates } from './response-rates.ts';
+import { caseCount } from '../../testing/house/cases.ts';
 import { groupsOf, type Turnout, turnoutOf, type WeekData } from '../turnout.ts';
 
-const attacks = Number(process.env['ADDED_ATTACKS'] ?? 40);
+const attacks = caseCount('ADDED_ATTACKS', 160);
 const timeouts = { timeout: 120_000 + attacks * 20 };
 
 // The cells of the last decision, to know which people are in the same cell of the rates.

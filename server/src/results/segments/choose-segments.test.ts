@@ -147,7 +147,7 @@ describe('breakdowns', () => {
 describe('a plain and slow implementation of the same rules', () => {
   test('chooses the same people', () => {
     const shown = { all: 0, some: 0 };
-    for (let seed = 1; seed <= cases(30).numRuns; seed++) {
+    for (let seed = 1; seed <= cases(120).numRuns; seed++) {
       const { groups, count, threshold, breakdowns } = randomSegmentWorld(seed, [8, 60], [1, 6]);
       const { cellOf } = chooseCells(groups, count, threshold);
       const chosen = chooseSegments({ cellOf }, breakdowns, threshold);
@@ -226,7 +226,7 @@ function determined(sets: readonly (readonly number[])[], count: number): number
 
 test('90% of segments of 15 or more people are shown, with five breakdowns in companies of 150 to 600 people', () => {
   let [large, shown, people, counted] = [0, 0, 0, 0];
-  for (let seed = 1; seed <= cases(10).numRuns; seed++) {
+  for (let seed = 1; seed <= cases(40).numRuns; seed++) {
     const { cells, breakdowns } = ordinaryCompany(seed);
     const sets = chooseSegments(cells, breakdowns, 5);
     for (const one of breakdowns.flat().filter((set) => set.people.length >= 15)) {

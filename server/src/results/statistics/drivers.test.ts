@@ -46,7 +46,7 @@ describe('planted drivers', () => {
 
   // Measured over 200 companies: 91.5% and 95%. A strong driver is covered less often (docs/administrators/drivers.md).
   test('have their true shares in most intervals', () => {
-    const companies = cases(10).numRuns;
+    const companies = cases(40).numRuns;
     const shares = { 'kpi-0': 0.64 / 1.14, 'kpi-3': 0.25 / 1.14 };
     const covered = { 'kpi-0': 0, 'kpi-3': 0 };
     for (let seed = 1; seed <= companies; seed++) {
@@ -61,7 +61,7 @@ describe('planted drivers', () => {
 
   // 4% are expected, and 3% were measured over 500 companies. More than 10 of 100 would happen by chance once in 400 runs.
   test('without any, at most one company in ten has a clear one', () => {
-    const companies = cases(25).numRuns;
+    const companies = cases(100).numRuns;
     const found = Array.from({ length: companies }, (_, seed) =>
       computeDrivers(planted({ groups: 60, kpis: 6, drivers: [], seed: seed + 10 })),
     ).filter(({ drivers }) => drivers.some(({ isClear }) => isClear));

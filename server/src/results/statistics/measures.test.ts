@@ -17,6 +17,7 @@ import {
   windowEnding,
 } from './rolling.ts';
 import { rotationWeeks } from './rotation.ts';
+import { cases } from '../../testing/house/cases.ts';
 
 const reading = (
   week: string,
@@ -202,7 +203,7 @@ describe('rolling values', () => {
         const between = found?.isBetween ? found.rolling - found.change.by : 0;
         expect(between).toBeCloseTo(0, 9);
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 
@@ -229,7 +230,7 @@ describe('rolling values', () => {
           expect(found.rolling).toBeCloseTo(found.change.by, 9);
         },
       ),
-      { numRuns: 300 },
+      cases(300),
     );
   });
 

@@ -9,6 +9,7 @@ import {
   relativeWeights,
   type Table,
 } from './relative-weights.ts';
+import { cases } from '../../testing/house/cases.ts';
 
 const tableOf = (rows: number[][], weights = rows.map(() => 1)): Table => ({
   rows: rows.length,
@@ -138,7 +139,7 @@ describe('relative weights', () => {
         );
         for (const [i, weight] of turned.toReversed().entries()) expect(weight).toBeCloseTo(weights[i]!, 6);
       }),
-      { numRuns: 50 },
+      cases(50),
     );
   });
 

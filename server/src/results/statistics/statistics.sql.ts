@@ -9,13 +9,11 @@ import type { KpiStatistics, QuestionStatistics, WeekStatistics } from './histor
 /** The first number of these advisory locks. No other lock of Soundings uses it. */
 const statisticsLocks = 7302;
 
-/** Locks the statistics of an account until the connection is released or lost. Waits for other processes; no one else waits for it. */
-export async function lockStatistics(db: Db, accountId: AccountId): Promise<void> {
-  await db`select pg_advisory_lock(${statisticsLocks}::integer, ${accountId}::integer) as account_id`;
-}
-
-export async function unlockStatistics(db: Db, accountId: AccountId): Promise<void> {
-  await db`select pg_advisory_unlock(${statisticsLocks}::integer, ${accountId}::integer) as account_id`;
+/** Locks the statistics of an account until the transaction ends. Waits for other processes; no one else waits for it. */
+export async function lockStatistics(tx: Transaction, accountId: AccountId): Promise<void> {
+  await tx`
+    select pg_advisory_xact_lock(${statisticsLocks}::integer, ${accountId}::integer) as account_id,
+           set_config('idle_in_transaction_session_timeout', '0', true)`;
 }
 
 /**

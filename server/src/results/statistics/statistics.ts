@@ -4,7 +4,7 @@ import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { raiseVersion } from '../../accounts/accounts.sql.ts';
-import { type AccountId, type Db, inTransaction, onConnection, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import type { Distribution } from '../../questions/types.ts';
 import { selectParents } from '../../rounds/rounds.sql.ts';
@@ -20,7 +20,6 @@ import {
   selectPublishedWeeks,
   selectRotations,
   selectStatistics,
-  unlockStatistics,
   writeStatistics,
 } from './statistics.sql.ts';
 import { emptyHistory, forget, type Setting, type WeekFigures } from './history.ts';
@@ -45,16 +44,14 @@ export async function computeAllStatistics(pool: Pool): Promise<void> {
  * transaction: if the process is killed, the next call continues. Another process that does the same waits. The pool needs two connections.
  */
 export async function computeStatistics(pool: Pool, accountId: AccountId): Promise<void> {
-  const failure = await onConnection(pool, async (db) => {
-    await lockStatistics(db, accountId);
+  const failure = await inTransaction(pool, async (tx) => {
+    await lockStatistics(tx, accountId);
     try {
       // A week can be published while others are computed.
       while (await computeDue(pool, accountId));
       return undefined;
     } catch (error) {
-      return { error };
-    } finally {
-      await unlockStatistics(db, accountId);
+      return { error }; // It may be about another connection than that of the transaction.
     }
   });
   if (failure) throw failure.error;

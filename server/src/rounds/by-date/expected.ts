@@ -22,7 +22,7 @@ export async function expectedByDate(
 ): Promise<ExpectedByDate | null> {
   const { byDate } = schedule;
   if (!byDate) return null;
-  const { groups, roundsOn } = await readerOf(db, accountId, schedule, byDate);
+  const { groups, roundsOn } = readerOf(db, await surroundingsOf(db, accountId), schedule, byDate);
   const lastYear = (await roundsOn(daysOfLastYear(schedule, today), false)).filter(
     ({ people }) => people > 0,
   );
@@ -34,35 +34,49 @@ export async function expectedByDate(
 }
 
 /**
- * Returns what can be expected of the next days of a schedule, and how many people of a group have to be due; null if it asks
- * everyone.
+ * Returns what can be expected of the next days of each schedule, and how many people of a group have to be due; null for a schedule that
+ * asks everyone.
  */
 export async function comingByDate(
   db: Db,
   accountId: AccountId,
-  schedule: NewSchedule & { id: number },
-  days: string[],
-): Promise<{ rounds: ExpectedRound[]; minimum: number } | null> {
-  const { byDate } = schedule;
-  if (!byDate) return null;
-  const { roundsOn, minimum } = await readerOf(db, accountId, schedule, byDate);
-  return { rounds: await roundsOn(days, true), minimum };
+  wanted: { schedule: NewSchedule & { id: number }; days: string[] }[],
+): Promise<({ rounds: ExpectedRound[]; minimum: number } | null)[]> {
+  if (wanted.every(({ schedule }) => !schedule.byDate)) return wanted.map(() => null);
+  const surroundings = await surroundingsOf(db, accountId);
+  return Promise.all(
+    wanted.map(async ({ schedule, days }) => {
+      if (!schedule.byDate) return null;
+      const { roundsOn, minimum } = readerOf(db, surroundings, schedule, schedule.byDate);
+      return { rounds: await roundsOn(days, true), minimum };
+    }),
+  );
 }
 
 /** Returns how many people wait if a round would ask no one; null: it would ask some. */
 export const waitingIn = ({ people, waiting }: ExpectedRound, minimum: number): WaitingByDate | null =>
   people === 0 ? { people: waiting, minimum } : null;
 
+/** What all schedules of an account share: the parents of its groups, and the lowest number of answers for a result. */
+type Surroundings = { accountId: AccountId; parents: Map<number, number | null>; threshold: number };
+
+async function surroundingsOf(db: Db, accountId: AccountId): Promise<Surroundings> {
+  const [parents, { threshold }] = await Promise.all([
+    selectParents(db, accountId),
+    accountById(db, accountId),
+  ]);
+  return { accountId, parents, threshold };
+}
+
 /** Returns the groups to look in, the minimum number of people, and a function that computes the rounds on days, in their order. */
-async function readerOf(
+function readerOf(
   db: Db,
-  accountId: AccountId,
+  { accountId, parents, threshold }: Surroundings,
   schedule: NewSchedule & { id: number | null },
   byDate: ByDate,
 ) {
   const { id: scheduleId } = schedule;
   const { attribute } = byDate;
-  const parents = await selectParents(db, accountId);
   const within = (ids: number[]) => ids.filter((id) => parents.has(id));
   const groups = [
     ...outermost(schedule.groupIds, parents).flatMap((askedGroupId) =>
@@ -72,7 +86,7 @@ async function readerOf(
       .flatMap((id) => descendantsOf(id, parents))
       .map((groupId) => ({ groupId, askedGroupId: groupId, isWithout: true })),
   ];
-  const minimum = Math.max(byDate.minPeople, (await accountById(db, accountId)).threshold);
+  const minimum = Math.max(byDate.minPeople, threshold);
   const roundsOn = async (on: string[], isActive: boolean): Promise<ExpectedRound[]> => {
     const [first, last] = [on[0], on.at(-1)];
     if (first === undefined || last === undefined) return [];

@@ -1,7 +1,7 @@
 // Emails that are returned as undeliverable are recorded at their person: once, only for the address that the person still has, never
 // for reminders, and never because of what others write to the mailbox.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { imapFolderOf } from '../../base/smtp.ts';
+import { imapFolderOf } from '../../base/messages/smtp.ts';
 import { formNames, reportOf } from '../../mail/bounces/delivery-reports.fixture.ts';
 import { openMailbox } from '../../mail/bounces/dovecot.fixture.ts';
 import { openMailer } from '../../mail/mailer.ts';

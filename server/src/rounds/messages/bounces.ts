@@ -1,7 +1,7 @@
 // Reads the mailbox to which undeliverable emails are returned, and records at each person that their address doesn't work. Only emails
 // with a token are attributed (mail/bounces). Reminders have none, because only people who have not answered get one.
 import type { Log } from '../../base/log.ts';
-import type { ImapFolder } from '../../base/smtp.ts';
+import type { ImapFolder } from '../../base/messages/smtp.ts';
 import type { Pool } from '../../db/db.ts';
 import { bounceIn } from '../../mail/bounces/delivery-status.ts';
 import { readMailbox } from '../../mail/bounces/mailbox.ts';

@@ -1,5 +1,5 @@
 // How invitations and reminders are sent over each channel: by email, and by text message.
-import { domainOf } from '../../base/smtp.ts';
+import { domainOf } from '../../base/messages/smtp.ts';
 import type { Mailer } from '../../mail/mail.ts';
 import type { Send } from '../../sending/outbox.ts';
 import type { Gateway } from '../../sms/sms.ts';
@@ -41,6 +41,7 @@ export const mailChannel = (mailer: Mailer): MessageChannel => ({
       // Only people who have not answered get a reminder, so a returned one is not recorded for a person.
       ...(kind === 'invitation' && { person: { accountId, userId } }),
       ...invitationOf({ ...message, questions }, pageUrl, optOutUrl),
+      hasSharedLines: true,
     };
     return (beforeEnd) => mailer.send({ ...mail, ...(beforeEnd && { beforeEnd }) });
   },

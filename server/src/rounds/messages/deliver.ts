@@ -3,12 +3,13 @@
 // request. Until then, the message is sent again if the process stops. What happens to several messages at the same time is recorded in one statement.
 import { setTimeout } from 'node:timers/promises';
 import { Batching } from '../../base/batching.ts';
+import type { Channels } from '../../base/messages/channels.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import { deliver, type DeliveryRecords, type Sent } from '../../sending/outbox.ts';
-import { answeringAddressOf } from '../links.ts';
+import { answeringAddressOf, deleteUnsentLink } from '../links.ts';
 import type { MessageChannel } from './channels.ts';
-import { replaceLinks } from './link-notices.ts';
+import { replaceLinks } from './link-notices.sql.ts';
 import {
   beginSending,
   type Decided,
@@ -28,7 +29,8 @@ export type Unanswered = { message: DueMessage; questions: number; respondent: s
 
 export type Outgoing = Unanswered & { link: string; optOutUrl: string };
 
-type Context = { pool: Pool; channel: MessageChannel; publicUrl: string; log: Log };
+/** `channels`: what is configured. */
+type Context = { pool: Pool; channel: MessageChannel; channels: Channels; publicUrl: string; log: Log };
 
 /** The most messages recorded in one statement. */
 const mostAtOnce = 50;
@@ -43,6 +45,7 @@ const endingPause = 20;
 export function openDelivery({
   pool,
   channel,
+  channels,
   publicUrl,
   log,
 }: Context): (outgoing: Outgoing, now: number) => Promise<Sent> {
@@ -69,9 +72,18 @@ export function openDelivery({
     const records: DeliveryRecords = {
       begin: () => beginnings.do('all', { key: message, respondent, sealed }),
       sent: () => endings.do('all', { key: message, address }),
-      async refused(cause) {
-        await recordRefused(pool, message, { address, reason: cause });
-        log.warn({ ...about, cause }, `The ${channel.receiver} rejected a message`);
+      async refused(cause, hasBegun) {
+        const refusal = { address, reason: cause, now, hasBegun };
+        const goesBySms = await recordRefused(
+          pool,
+          message,
+          refusal,
+          channels.sms && channel.name === 'mail',
+        );
+        // The link reached no one, so no one has to be notified that the text message replaces it.
+        if (goesBySms) await deleteUnsentLink(pool, accountId, link);
+        const then = goesBySms ? '. It will be sent as a text message' : '';
+        log.warn({ ...about, cause }, `The ${channel.receiver} rejected a message${then}`);
       },
       async unknown(cause) {
         await replaceLinks(pool, [{ ...message, address }]);

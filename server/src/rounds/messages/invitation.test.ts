@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answeringLanguages } from '../../languages/languages.ts';
 import { type Invitation, invitationOf, replacedNotice } from './invitation.ts';
-import { anyCharacter } from '../../testing/house/cases.ts';
+import { anyCharacter, cases } from '../../testing/house/cases.ts';
 
 const address = 'https://soundings.example/a/2pC8xQ7vKzR4mW1t0123456789A';
 const optOutUrl = 'https://soundings.example/r/AAAAAQAAAAKx3vQ0Zk1h_4-Xn2m5PpTa';
@@ -62,6 +62,23 @@ describe.each(spoken)('in the language %s', (language, own) => {
     expect(`${subject} ${text.replaceAll(/https?:.*/g, '')}`).not.toMatch(/\b1\b/);
     expect(text.split('\n')[0]).toBe(t('mail.greeting'));
   });
+});
+
+test('each email has its own company, person and links, whatever was rendered before', () => {
+  const one = ['Nordwind', 'Karin', `${address}1`, `${optOutUrl}1`] as const;
+  const other = ['Südwind', 'Åsa', `${address}2`, `${optOutUrl}2`] as const;
+  for (const [[company, firstName, link, optOut], others] of [
+    [one, other],
+    [other, one],
+    [one, other],
+  ] as const) {
+    const { subject, text, html } = invitationOf({ ...invitation, company, firstName }, link, optOut);
+    expect(subject).toContain(company);
+    for (const part of [text, html]) {
+      for (const own of [company, firstName, link, optOut]) expect(part).toContain(own);
+      for (const foreign of others) expect(part).not.toContain(foreign);
+    }
+  }
 });
 
 test('the promise is in words that say the same in each language', () => {
@@ -204,6 +221,6 @@ test("names of companies and people can't be clicked, hide nothing, and break no
       expect(html.match(/<[a-z/!][^>]*>/g)?.length).toBeLessThanOrEqual(plain);
       expect(Buffer.byteLength(html)).toBeLessThan(20_000);
     }),
-    { numRuns: 200 },
+    cases(200),
   );
 });

@@ -1,5 +1,6 @@
 // Builds the invitation and reminder emails, and the notice to a previous address that its link was replaced. Pure. The emails
 // contain no colleagues' names and no results, and names written by others never become clickable.
+import { escaped } from '../../base/html.ts';
 import { inert } from '../../base/visible-text.ts';
 import { answeringLanguages } from '../../languages/languages.ts';
 import { type Block, renderMail } from '../../mail/template.ts';
@@ -27,10 +28,60 @@ export type Invitation = {
  * survey emails are turned off (opt-outs.ts).
  */
 export function invitationOf(
-  { kind, language, questions, threshold, isLive, ...names }: Invitation,
+  { firstName, ...shared }: Invitation,
   address: string,
   optOutUrl: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
+  const { subject, text, html } = sharedParts(shared);
+  const own = { title: greeting(texts.in(shared.language), firstName), address, optOutUrl };
+  return {
+    subject,
+    text: filled(text, (name) => own[name]),
+    html: filled(html, (name) => escaped(own[name])),
+    // RFC 2369 §3.2 and RFC 8058 §3.1: one click turns off all survey emails.
+    headers: {
+      'List-Unsubscribe': `<${optOutUrl}?none>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    },
+  };
+}
+
+/** What differs between the people who get the same email. */
+type OwnPart = 'title' | 'address' | 'optOutUrl';
+/** A text that is cut at its holes: every second section is the name of an own part. */
+type Sections = string[];
+type SharedParts = { subject: string; text: Sections; html: Sections };
+
+/** Marks where an own part belongs. No other text contains this character: names are inert, and PostgreSQL doesn't store it. */
+const hole = (name: OwnPart) => `\0${name}\0`;
+const inSections = (text: string): Sections => text.split('\0');
+const filled = (sections: Sections, valueOf: (name: OwnPart) => string): string =>
+  sections.map((section, i) => (i % 2 === 0 ? section : valueOf(section as OwnPart))).join('');
+
+/** The rendered emails of the last rounds. */
+const rendered = new Map<string, SharedParts>();
+const mostRendered = 200;
+
+function sharedParts(email: Omit<Invitation, 'firstName'>): SharedParts {
+  const { kind, language, company, questions, threshold, isLive } = email;
+  const key = JSON.stringify([kind, language, company, questions, threshold, isLive]);
+  let parts = rendered.get(key);
+  if (!parts) {
+    parts = render(email);
+    if (rendered.size >= mostRendered) rendered.clear();
+    rendered.set(key, parts);
+  }
+  return parts;
+}
+
+function render({
+  kind,
+  language,
+  questions,
+  threshold,
+  isLive,
+  ...names
+}: Omit<Invitation, 'firstName'>): SharedParts {
   const t = texts.in(language);
   const company = inert(names.company, 80);
   const isReminder = kind === 'reminder';
@@ -40,27 +91,27 @@ export function invitationOf(
     threshold === 1
       ? { kind: 'text', text: t('mail.reminder.text') }
       : { kind: 'note', lead: t('mail.reminder.lead'), text: t('mail.reminder.text') };
-  const content = renderMail({
+  const { text, html } = renderMail({
     language: texts.languageFor(language),
     about: company,
     tone: 'plain',
-    title: greeting(t, names.firstName),
+    title: hole('title'),
     blocks: [
       { kind: 'text', text: t(isReminder ? 'mail.stillAsks' : 'mail.asks', about) },
-      { kind: 'button', text: t('mail.button'), address, hint: t('mail.address') },
+      { kind: 'button', text: t('mail.button'), address: hole('address'), hint: t('mail.address') },
       promise(t, threshold, isLive),
       ...(isReminder ? [reminder] : []),
     ],
-    footer: [t('mail.personal'), t('mail.why', { company }), { text: t('mail.optOut'), address: optOutUrl }],
+    footer: [
+      t('mail.personal'),
+      t('mail.why', { company }),
+      { text: t('mail.optOut'), address: hole('optOutUrl') },
+    ],
   });
   return {
     subject: t(isReminder ? 'mail.reminderSubject' : 'mail.subject', about),
-    ...content,
-    // RFC 2369 §3.2 and RFC 8058 §3.1: one click turns off all survey emails.
-    headers: {
-      'List-Unsubscribe': `<${optOutUrl}?none>`,
-      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-    },
+    text: inSections(text),
+    html: inSections(html),
   };
 }
 

@@ -1,32 +1,17 @@
-// Replaces personal links after an email address or phone number has changed. The old links stop working, and a message notifies each
-// address that they were sent to. Each message is a separate job, retried until it is accepted.
+// Notifies an email address or phone number that the links sent there were replaced, because the person's address has changed. Each message
+// is a separate job, retried until it is accepted.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../../base/log.ts';
-import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
 import type { Mailer } from '../../mail/mail.ts';
 import { Rejected, Unconfirmed } from '../../sending/outcomes.ts';
 import type { Gateway, Sms } from '../../sms/sms.ts';
 import { replacedNotice } from './invitation.ts';
 import { replacedSms } from './invitation-sms.ts';
-import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
-import { deleteLinksElsewhere } from '../links.sql.ts';
+import { selectNoticeReader } from './link-notices.sql.ts';
 
 /** The payload of a job that sends a notice. */
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
-
-/**
- * Deletes people's links of a week that were sent to addresses other than `address`, and queues a message to each of those addresses,
- * in one transaction (P13).
- */
-export async function replaceLinks(
-  pool: Pool,
-  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
-): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    const notices = await deleteLinksElsewhere(tx, people);
-    if (notices.length > 0) await addNotices(tx, notices);
-  });
-}
 
 export type NoticeSenders = { mailer: Mailer | undefined; gateway?: Gateway | undefined };
 

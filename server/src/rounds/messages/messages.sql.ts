@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { allChannels, type Channels } from '../../base/messages/channels.ts';
 import type { AccountId, Db, Fragment } from '../../db/db.ts';
-import { addressOn, type Channel, channelOf } from '../reach.sql.ts';
+import { addressOn, type Channel, channelOf, hasSms } from '../reach.sql.ts';
 
 /** Identifies a message. */
 export type MessageKey = {
@@ -205,17 +205,36 @@ export async function recordSent(db: Db, sent: { key: MessageKey; address: strin
       and  not coalesce(lower(f.address) = lower(u.email) and lower(n.address) <> lower(u.email), false)`;
 }
 
-/** Records that the receiver rejected a message and, for an invitation, also the person's address and the reason. */
+/** `hasBegun`: the receiver could have accepted the message. If it could not, another process may have taken it over. */
+type Refusal = { address: string; reason: string; now: number; hasBegun: boolean };
+
+/**
+ * Records that the receiver rejected a message and, for an invitation, also the person's address and the reason. Returns whether the
+ * invitation will be sent as a text message instead. `mayUseSms`: it was an email, and a gateway is configured. A text message is never
+ * sent again over the other channel, so a person gets an invitation at most once over each.
+ */
 export async function recordRefused(
   db: Db,
   key: MessageKey,
-  { address, reason }: { address: string; reason: string },
-): Promise<void> {
-  await db`
+  { address, reason, now, hasBegun }: Refusal,
+  mayUseSms: boolean,
+): Promise<boolean> {
+  const isInvitation = key.kind === 'invitation';
+  const [row] = await db<{ goesBySms: boolean }[]>`
     with refused as (update messages m
-                     set    state = 'refused'
-                     where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state in ('waiting', 'sending'))
-    ${refusalInsert(db, key, { address, reason }, db`${key.kind} = 'invitation'`)}`;
+                     set    state = case when g.by_sms then 'waiting' else 'refused' end,
+                            due_at = case when g.by_sms then to_timestamp(${now / 1000}::double precision) else m.due_at end,
+                            attempts = case when g.by_sms then 0 else m.attempts end
+                     from   users u
+                     cross  join lateral (select ${isInvitation} and ${hasSms(db, mayUseSms)}
+                                                 and coalesce(lower(u.email) = lower(${address}), true) as by_sms) g
+                     where  m.account_id = ${key.accountId} and ${isKey(db, key)}
+                       and  m.state = ${hasBegun ? 'sending' : 'waiting'}
+                       and  u.account_id = m.account_id and u.user_id = m.user_id
+                     returning g.by_sms),
+         listed  as (${refusalInsert(db, key, { address, reason }, db`${isInvitation}`)})
+    select by_sms as "goesBySms" from refused`;
+  return row?.goesBySms ?? false;
 }
 
 /**

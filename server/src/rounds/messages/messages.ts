@@ -11,7 +11,7 @@ import { decodeAnswers } from '../../sealing/person-answers.ts';
 import type { Gateway } from '../../sms/sms.ts';
 import { mailChannel, type MessageChannel, smsChannel } from './channels.ts';
 import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
-import { replaceLinks } from './link-notices.ts';
+import { replaceLinks } from './link-notices.sql.ts';
 import { newLinks } from '../links.ts';
 import { selectDue } from './message-counts.sql.ts';
 import {
@@ -84,7 +84,7 @@ function queueOf(
     connections: channel.connections,
     take: (now, count) => takeDue(context.pool, { channel: channel.name, channels }, now, count),
     prepare: (due, now) => outgoingOf(context, due, now),
-    send: openDelivery({ ...context, channel }),
+    send: openDelivery({ ...context, channel, channels }),
     laneOf: ({ message }) => channel.laneOf(message.address as string),
     putBack: (rest, until) =>
       postpone(
@@ -98,7 +98,8 @@ function queueOf(
 /** Returns the messages to send now, each with its own link. Postpones or deletes the others. */
 async function outgoingOf(context: SenderContext, due: DueMessage[], now: number): Promise<Outgoing[]> {
   const { pool, publicUrl } = context;
-  const planned = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
+  const sendTimeFor = sendTimesAt(now);
+  const planned = due.map((message) => ({ ...message, until: sendTimeFor(message) }));
   const sendable = planned.filter(({ until }) => until === now);
   const others = planned.filter(({ until }) => until !== now);
   const asked = await unansweredOf(context, sendable);
@@ -160,14 +161,25 @@ async function unansweredOf({ pool, keys }: SenderContext, messages: DueMessage[
   });
 }
 
-/** Returns when to send a message, in ms since 1970: now or later; undefined if it should not be sent. */
-function sendTimeFor(message: DueMessage, now: number): number | undefined {
-  const { active, address, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
-  if (address === null || wrapped === null || isUnwanted) return undefined;
-  const weekEnd = endOf(week, accountTimezone);
-  // The person may become active again soon, for example if a faulty list made them inactive.
-  if (!active) return now + hour < weekEnd ? now + hour : undefined;
-  return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
+/**
+ * Returns the function that returns when to send a message, in ms since 1970: now or later; undefined if it should not be sent. It
+ * computes the times of a week and a time zone once.
+ */
+function sendTimesAt(now: number): (message: DueMessage) => number | undefined {
+  const known = new Map<string, number | undefined>();
+  const timeFor = ({ active, timezone, anyHour, week, accountTimezone }: DueMessage) => {
+    const weekEnd = endOf(week, accountTimezone);
+    // The person may become active again soon, for example if a faulty list made them inactive.
+    if (!active) return now + hour < weekEnd ? now + hour : undefined;
+    return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
+  };
+  return (message) => {
+    const { active, address, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
+    if (address === null || wrapped === null || isUnwanted) return undefined;
+    const key = `${active} ${timezone} ${anyHour} ${week} ${accountTimezone}`;
+    if (!known.has(key)) known.set(key, timeFor(message));
+    return known.get(key);
+  };
 }
 
 /** In ms. */

@@ -20,8 +20,11 @@ const people = 5;
 
 let database: TestDatabase;
 let mail: TestSmtp;
+/** The addresses that the mail server rejects. */
+const rejected = new Set<string>();
 beforeAll(async () => {
-  [database, mail] = await Promise.all([openTestDatabase(), openSmtp()]);
+  const refuseRecipient = (to: string) => (rejected.has(to) ? '550 5.1.1 no such user' : undefined);
+  [database, mail] = await Promise.all([openTestDatabase(), openSmtp({ refuseRecipient })]);
 });
 afterAll(async () => {
   await mail.close();
@@ -46,7 +49,7 @@ type Step =
   | { kind: 'killed'; after: 'taking' | 'sending' }
   /** A process waits for a gateway that accepts messages only after a while, and then continues. */
   | { kind: 'stalled' | 'resumed' }
-  | { kind: 'answer' | 'new number' | 'email' | 'no email' | 'returned'; person: number }
+  | { kind: 'answer' | 'new number' | 'email' | 'no email' | 'returned' | 'rejected'; person: number }
   | { kind: 'switch' };
 
 const person = fc.nat(people - 1);
@@ -84,6 +87,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('stalled' as const, 'resumed' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rejected' as const), person }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'switch' as const }) },
 );
 
@@ -154,6 +158,12 @@ class Run {
         const userId = this.account.userIds[one.person] as number;
         const { email: address } = mailOf(one.person);
         return insertRefusal(pool, { accountId, userId }, { address, reason: 'unknown', isReturned: true });
+      }
+      case 'rejected': {
+        // From now on, the mail server rejects emails to the person.
+        const { email } = mailOf(one.person);
+        rejected.add(email);
+        return void (await this.#change(one.person, mailOf(one.person)));
       }
       case 'switch':
         await pool`update accounts set sms = not sms where account_id = ${accountId}`;
@@ -247,6 +257,7 @@ test('each person gets at most one message of a kind, and none is lost, whatever
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 16 }), async (steps) => {
       mail.mails.length = 0;
+      rejected.clear();
       const account = await askByPhone(database, {
         count: people,
         anyHour: true,
@@ -268,6 +279,7 @@ test('each person gets at most one message of a kind, and none is lost, whatever
       const rows = await database.pool<{ userId: number; kind: 'invitation' | 'reminder'; state: string }[]>`
         select user_id as "userId", kind, state from messages where account_id = ${accountId}`;
       const wasOff = steps.some(({ kind }) => kind === 'switch');
+      const wereRejected = steps.some((one) => one.kind === 'send' && one.gateway === 'rejecting');
       for (const [at, userId] of userIds.entries()) {
         for (const kind of ['invitation', 'reminder'] as const) {
           const state = rows.find((row) => row.userId === userId && row.kind === kind)?.state;
@@ -281,7 +293,8 @@ test('each person gets at most one message of a kind, and none is lost, whatever
           const ends = [
             'sent',
             'unknown',
-            'refused',
+            // An invitation by email that is rejected is sent as a text message.
+            ...(kind === 'reminder' || wasOff || wereRejected ? ['refused'] : []),
             ...(kind === 'reminder' ? ['unneeded'] : []),
             ...(wasOff ? [undefined] : []),
           ];

@@ -15,7 +15,7 @@ import {
 import { noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openLogLines } from '../../testing/log-lines.ts';
-import { openSmtp } from '../../testing/smtp.ts';
+import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { issueCards, openCard } from '../card-links.ts';
 import { exportLinks } from '../links.ts';
 import { type LinkNotice, sendLinkNotice } from './link-notices.ts';
@@ -49,8 +49,8 @@ async function newGateway(manner: (request: ReceivedRequest | undefined) => Mann
   return gateway;
 }
 
-async function newMailer() {
-  const smtp = await openSmtp();
+async function newMailer(options: SmtpOptions = {}) {
+  const smtp = await openSmtp(options);
   const mailer = openMailer(smtp.url, 'hr@example.com', { connect: 2000, response: 2000 });
   onTestFinished(() => mailer.close());
   onTestFinished(() => smtp.close());
@@ -69,6 +69,15 @@ const countsOf = async (accountId: number, now = 0) =>
   );
 const opens = async (link: string) =>
   (await openLink(database.pool, database.keys, { link, visit: null })) !== undefined;
+
+const noticesOf = async (accountId: number) =>
+  (
+    await database.pool<{ payload: LinkNotice }[]>`
+      select payload
+      from   graphile_worker._private_jobs j
+      join   graphile_worker._private_tasks t on t.id = j.task_id
+      where  t.identifier = 'mail link notice' and (payload->>'accountId')::integer = ${accountId}`
+  ).map(({ payload }) => payload);
 
 /** Answers as the nth person, counted from 0, with the link of a text message. */
 async function answer({ questionIds }: TextedAccount, link: string) {
@@ -137,6 +146,75 @@ describe('a text message', () => {
     const gateway = await newGateway();
     await smsSenderOf(database, gateway.url).send(noon);
     expect(phonesIn(gateway.got)).toEqual([phoneOf(1), phoneOf(2)]);
+  });
+
+  test.each([
+    [
+      'the recipient',
+      { refuseRecipient: (to: string) => (to === mailOf(0) ? '550 5.1.1 no such user' : undefined) },
+    ],
+    [
+      'the whole email',
+      { refuseMail: (raw: string) => (raw.includes(mailOf(0)) ? '554 5.7.1 no' : undefined) },
+    ],
+  ])(
+    'replaces an invitation of which the mail server rejects %s, in the same round, once',
+    async (_, options) => {
+      const account = await askByPhone(database, { count: 3, ...reminded });
+      const { accountId, userIds, week } = account;
+      for (const [i, userId] of userIds.entries())
+        await changePerson(accountId, userId, { email: mailOf(i), email_key: mailOf(i) });
+      const { smtp, mailer } = await newMailer(options);
+      const gateway = await newGateway();
+      const { send, lines } = smsSenderOf(database, gateway.url, { mailer });
+      for (const minutes of [0, 1, 2, 30]) await send(noon + minutes * minute);
+      expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual([mailOf(1), mailOf(2)]);
+      expect(gateway.got.map(({ json }) => [json.phone, json.kind])).toEqual([[phoneOf(1), 'invitation']]);
+      expect(await countsOf(accountId)).toMatchObject({ 'invitation sent': 3 });
+      expect(await opens(linkIn(gateway.got[0]!.json.text))).toBe(true);
+      expect(lines).toMatchObject([
+        { msg: expect.stringMatching(/rejected a message. It will be sent as a text/) },
+      ]);
+      // The address is still shown as not working. It gets no notice that its link was replaced, because it never got one.
+      expect(await selectRefusals(database.pool, accountId)).toMatchObject([
+        { userId: userIds[0], address: mailOf(0) },
+      ]);
+      const links = await database.pool`
+      select sent_to as "sentTo" from links where account_id = ${accountId} and user_id = ${userIds[0]!} and week = ${week}`;
+      expect(links).toMatchObject([{ sentTo: phoneOf(1) }]);
+      expect(await noticesOf(accountId)).toEqual([]);
+      await send(friday);
+      expect(gateway.got.slice(1).map(({ json }) => [json.phone, json.kind])).toEqual([
+        [phoneOf(1), 'reminder'],
+      ]);
+    },
+  );
+
+  test('is not sent for a rejected email without a gateway, a phone or the permission of the account, or if the number is rejected', async () => {
+    const refuseRecipient = () => '550 5.1.1 no such user';
+    for (const missing of ['gateway', 'phone', 'permission', 'number'] as const) {
+      const { accountId, userIds } = await askByPhone(database, {
+        count: 1,
+        reminderDays: null,
+        reminderHour: null,
+      });
+      await changePerson(accountId, userIds[0]!, {
+        email: mailOf(0),
+        email_key: mailOf(0),
+        ...(missing === 'phone' && { phone: null }),
+      });
+      if (missing === 'permission')
+        await database.pool`update accounts set sms = false where account_id = ${accountId}`;
+      const { mailer } = await newMailer({ refuseRecipient });
+      const gateway = await newGateway(() => ({ status: 400 }));
+      const send =
+        missing === 'gateway'
+          ? openSender({ ...database, mailer, publicUrl, log: openLogLines().log })
+          : smsSenderOf(database, gateway.url, { mailer }).send;
+      for (const minutes of [0, 1, 2, 90]) await send(noon + minutes * minute);
+      expect([missing, await countsOf(accountId)]).toEqual([missing, { 'invitation refused': 1 }]);
+      expect([missing, gateway.got.length]).toEqual([missing, missing === 'number' ? 1 : 0]);
+    }
   });
 
   test('replaces emails to an address that returned or rejected one: the reminder and later rounds, never an invitation twice', async () => {
@@ -433,15 +511,6 @@ describe('one channel for each person', () => {
 });
 
 describe('a number that changes between the invitation and the reminder', () => {
-  const noticesOf = async (accountId: number) =>
-    (
-      await database.pool<{ payload: LinkNotice }[]>`
-        select payload
-        from   graphile_worker._private_jobs j
-        join   graphile_worker._private_tasks t on t.id = j.task_id
-        where  t.identifier = 'mail link notice' and (payload->>'accountId')::integer = ${accountId}`
-    ).map(({ payload }) => payload);
-
   test.each([
     ['to another number', { phone: '+46701740699' }, phoneOf(1)],
     ['to an email address', { email: 'new@example.org', email_key: 'new@example.org' }, phoneOf(1)],

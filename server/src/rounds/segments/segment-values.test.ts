@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bandOf, type Division, segmentValueOf, valuesToUse } from './segment-values.ts';
+import { cases } from '../../testing/house/cases.ts';
 
 const week = '2026-11-16';
 const site: Division = { attribute: 'site', bands: null };
@@ -66,7 +67,7 @@ describe('the segment of a person', () => {
     };
     const result = fc.check(
       fc.property(parts, fc.nat(3), fc.nat(3), (...drawn) => !isConfused(...drawn)),
-      { numRuns: 2_000 },
+      cases(2_000),
     );
     expect(result.counterexample).toBeNull();
   });

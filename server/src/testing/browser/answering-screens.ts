@@ -1,5 +1,6 @@
 // The pages on which people answer, of which `npm run screens` takes pictures (screens.ts).
 import type { Page } from 'playwright-core';
+import { answeringLanguages } from '../../languages/languages.ts';
 import type { Screen } from './screen-list.ts';
 
 const onlyPhone = ['phone', 'phone-dark'] as const;
@@ -27,7 +28,7 @@ export const answering: Screen[] = [
   {
     name: 'thanks',
     title: 'Thank-you page',
-    description: 'What happens with the answers, and what the group works on.',
+    description: 'What happens with the answers, and how long they can be changed.',
     path: '/a/$thanksLink',
     kinds: onlyPhone,
     first: answerAll,
@@ -47,7 +48,20 @@ export const answering: Screen[] = [
   },
 ];
 
-/** Chooses the first option of each question, and sends the form as a browser without JavaScript does. */
+const ownName = (language: string) =>
+  new Intl.DisplayNames(language, { type: 'language' }).of(language) as string;
+const englishNames = new Intl.DisplayNames('en', { type: 'language' });
+
+/** The questions in each language but English. The page is written from right to left in Arabic, which has pictures in both themes. */
+export const languages: Screen[] = answeringLanguages.codes.slice(1).map((code) => ({
+  name: `answering-${code}`,
+  title: `${englishNames.of(code)}`,
+  description: ownName(code),
+  path: `/a/$link?language=${code}`,
+  kinds: code === 'ar' ? onlyPhone : ['phone'],
+}));
+
+/** Chooses the fourth option of each question, and sends the form as a browser without JavaScript does. */
 async function answerAll(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const form = new URLSearchParams();

@@ -22,9 +22,20 @@ export const noBrowser = 'There is no Chromium on this machine';
 
 export const hasBrowser = (): boolean => inject('browser') !== undefined;
 
+/** A worker starts one browser for all its test files. It ends with the worker. */
+let started: Promise<Browser> | undefined;
+
 /** Call it only if there is a browser. */
 export async function openBrowser(): Promise<Browser> {
   const place = inject('browser');
   if (!place) throw new Error(noBrowser);
-  return launchBrowser(place);
+  const isRunning = (await started?.catch(() => undefined))?.isConnected() ?? false;
+  if (!isRunning) started = launchBrowser(place);
+  return started as Promise<Browser>;
+}
+
+/** Closes everything that a test file has opened in the browser. */
+export async function closeWindows(): Promise<void> {
+  const browser = await started?.catch(() => undefined);
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 }

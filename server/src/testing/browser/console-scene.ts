@@ -7,12 +7,22 @@ import { createToken, revokeToken } from '../../accounts/tokens.ts';
 import { csvRow } from '../../base/csv.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
 import { until } from '../until.ts';
+import { makePulls } from './pull-scene.ts';
+import { fillDeliveries, makeEndpoints } from './webhook-scene.ts';
 
 type Place = { address: string; pool: Pool; accountId: number };
 
 /** The values for the parameters of page addresses. */
 export type PageIds = Record<
-  'userId' | 'groupId' | 'questionId' | 'scheduleId' | 'runId' | 'fileId' | 'exportId',
+  | 'userId'
+  | 'groupId'
+  | 'questionId'
+  | 'scheduleId'
+  | 'runId'
+  | 'fileId'
+  | 'exportId'
+  | 'endpointId'
+  | 'pullId',
   number | string
 >;
 
@@ -35,9 +45,12 @@ export async function makeScene(place: Place): Promise<PageIds> {
   const userId = administrator?.id as number;
   const actor: Actor = { origin: 'console', userId, address: '192.0.2.17' };
   const token = await makeTokens(place, actor);
+  const endpointId = await makeEndpoints(pool, accountId, userId);
   await inTransaction(pool, (tx) => changeAccount(tx, accountId, { applyFiles: true }, actor));
   await sendFiles(place, token);
-  return idsOf(place);
+  await fillDeliveries(pool, accountId);
+  const pullId = await makePulls(pool, accountId, userId);
+  return { ...(await idsOf(place)), endpointId, pullId };
 }
 
 async function makeTokens({ pool, accountId, address }: Place, actor: Actor): Promise<string> {
@@ -123,8 +136,8 @@ function withFaults(people: Row[]): string {
   );
 }
 
-async function idsOf({ pool, accountId }: Place): Promise<PageIds> {
-  const [ids] = await pool<PageIds[]>`
+async function idsOf({ pool, accountId }: Place): Promise<Omit<PageIds, 'endpointId' | 'pullId'>> {
+  const [ids] = await pool<Omit<PageIds, 'endpointId' | 'pullId'>[]>`
     select (select user_id from users
             where  account_id = ${accountId} and managed and role = 'Manager'
             order  by user_id limit 1)                                              as "userId",
@@ -138,5 +151,5 @@ async function idsOf({ pool, accountId }: Place): Promise<PageIds> {
             where  account_id = ${accountId} and name like 'november%')             as "fileId",
            (select file_id from files
             where  account_id = ${accountId} and name like 'personio%')             as "exportId"`;
-  return ids as PageIds;
+  return ids!;
 }

@@ -7,7 +7,7 @@ import { beginSession } from '../../auth/sessions.ts';
 import { resetPassword } from '../../auth/sign-in.ts';
 import { startAnswering } from '../../app.ts';
 import { openLog } from '../../base/log.ts';
-import { inTransaction, openPool } from '../../db/db.ts';
+import { inTransaction, openPool, type Pool } from '../../db/db.ts';
 import { makeDemo } from '../../demo/demo.ts';
 import { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { openSimulationPool, type ServeAnswering } from '../../simulation/simulation.ts';
@@ -29,6 +29,7 @@ export type DemoWorld = World & {
   sessionOf(email: string): Promise<string>;
 };
 
+const administrator = 'demo@lavmark.example';
 const password = 'sounding the depths';
 
 /** The time of the service is always noon on a Wednesday (testing/asking.ts), and that week is open. */
@@ -37,22 +38,12 @@ export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}):
   const world = await openWorld(openLog('error'), overrides, () => noon, demoTemplateName);
   const [account] = await world.pool<{ id: number }[]>`select account_id as id from accounts`;
   const accountId = account?.id as number;
-  const email = 'demo@lavmark.example';
-  const [manager] = await world.pool<{ email: string }[]>`
-    select u.email
-    from   users u
-    join   memberships m using (account_id, user_id)
-    where  u.account_id = ${accountId} and u.role = 'Manager' and m.kind = 'adminOf'
-    order  by u.user_id limit 1`;
-  const people = [email, manager?.email as string];
-  await inTransaction(world.pool, async (tx) => {
-    for (const one of people) await resetPassword(tx, accountId, { email: one, password }, true);
-  });
+  const manager = await managerOf(world.pool, accountId);
   return {
     ...world,
     accountId,
-    administrator: { email, password },
-    manager: { email: manager?.email as string, password },
+    administrator: { email: administrator, password },
+    manager: { email: manager, password },
     async sessionOf(wanted) {
       const [person] = await world.pool<{ id: number }[]>`
         select user_id as id from users where account_id = ${accountId} and email = ${wanted}`;
@@ -62,12 +53,25 @@ export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}):
   };
 }
 
+/** Returns the email address of a manager of the company. */
+async function managerOf(pool: Pool, accountId: number): Promise<string> {
+  const [manager] = await pool<{ email: string }[]>`
+    select u.email
+    from   users u
+    join   memberships m using (account_id, user_id)
+    where  u.account_id = ${accountId} and u.role = 'Manager' and m.kind = 'adminOf'
+    order  by u.user_id limit 1`;
+  return manager?.email as string;
+}
+
 /** Creates the database to clone, unless another test file has created it or is creating it. */
 async function makeTemplate(): Promise<void> {
   const server = inject('databaseUrl');
-  const admin = openPool(server, 1);
+  const admin = openPool(server, 2);
+  // Reserved, because a connection that is idle for a minute is closed, and the lock would be gone.
+  const locked = await admin.reserve();
   try {
-    await admin`select pg_advisory_lock(${lockKey})`;
+    await locked`select pg_advisory_lock(${lockKey})`;
     const [present] = await admin`select 1 from pg_database where datname = ${demoTemplateName}`;
     if (present) return;
     await admin.unsafe(`drop database if exists ${unfinished} with (force)`);
@@ -78,12 +82,15 @@ async function makeTemplate(): Promise<void> {
       const keys = new AnswerKeys(pool, { place: 'database', directory: join(tmpdir(), unfinished) });
       const serve: ServeAnswering = (pages, ownKeys, now) =>
         startAnswering({ pool: pages, keys: ownKeys, now }, openLog('error'));
-      await makeDemo(pool, keys, noon, serve, weeks);
+      const { account } = await makeDemo(pool, keys, noon, serve, weeks);
+      for (const email of [administrator, await managerOf(pool, account.id)])
+        await inTransaction(pool, (tx) => resetPassword(tx, account.id, { email, password }, true));
     } finally {
       await pool.end({ timeout: 5 });
     }
     await admin.unsafe(`alter database ${unfinished} rename to ${demoTemplateName}`);
   } finally {
+    locked.release();
     await admin.end();
   }
 }

@@ -94,11 +94,11 @@ export async function waitByDate({ pool, keys, address, accountId, userId, now }
   await inTransaction(pool, (tx) =>
     defineAttribute(tx, accountId, { name: 'start date', allowedValues: null }),
   );
-  // Most people started years ago. Six started in the last weeks: three of them are due today, and all of them next week.
+  // Most people started years ago. Nine started in the last weeks: three of them are due today, and all of them next week.
   await pool`
     update users u
     set    attributes = coalesce(u.attributes, '{}') || jsonb_build_object('start date'::text, (${today}::date - p.days)::text)
-    from   (select user_id, case when place <= 3 then 33 when place <= 6 then 24
+    from   (select user_id, case when place <= 3 then 33 when place <= 9 then 24
                                  else 60 + (place * 37 % 2900)::integer end as days
             from   (select user_id, row_number() over (order by user_id desc) as place
                     from   users where account_id = ${accountId} and managed and active) numbered) p

@@ -5,11 +5,12 @@ import type { PageIds } from './console-scene.ts';
 /** The ids in the addresses of pages, and the secret parts of addresses that people without an account open. */
 export type ScreenIds = PageIds &
   Record<
-    'dateScheduleId' | 'notApplicableId' | 'link' | 'thanksLink' | 'thanksDarkLink' | 'kiosk',
+    'dateScheduleId' | 'restingScheduleId' | 'notApplicableId' | 'link' | 'thanksLink' | 'kiosk',
     number | string
   >;
 
-export type Kind = 'light' | 'dark' | 'phone' | 'phone-dark';
+export const kinds = ['light', 'dark', 'phone', 'phone-dark'] as const;
+export type Kind = (typeof kinds)[number];
 
 export type Screen = {
   name: string;
@@ -18,16 +19,19 @@ export type Screen = {
   path: string;
   /** Default: light and dark, on a desk. */
   kinds?: readonly Kind[];
-  /** Steps on the page before the picture is taken. */
-  first?: (page: Page) => Promise<unknown>;
+  /** Steps on the page before the picture is taken. `t` returns a text of the console in the language of the picture. */
+  first?: (page: Page, t: ScreenTexts) => Promise<unknown>;
 };
+
+export type ScreenTexts = (key: string) => string;
 
 const withPhone = ['light', 'dark', 'phone'] as const;
 
 /** An address as customers see it. It begins with http:, so that the session cookie works over plain HTTP. */
 export const publicUrl = 'http://soundings.lavmark.example';
 
-const press = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
+const press = (key: string) => (page: Page, t: ScreenTexts) =>
+  page.getByRole('button', { name: t(key), exact: true }).click();
 
 /** Pages before anyone can sign in. */
 export const outside: Screen[] = [
@@ -145,7 +149,7 @@ export const screens: Screen[] = [
     title: 'Groups',
     description: 'The tree of groups. Move groups with the mouse or the keyboard.',
     path: '/groups',
-    first: press('Expand all'),
+    first: press('groups.expandAll'),
   },
   {
     name: 'group',
@@ -225,14 +229,18 @@ export const screens: Screen[] = [
     description: 'Choose once what each column and value means, for all later files.',
     path: '/files/$exportId?columns=yes',
     kinds: withPhone,
-    first: (page) => page.getByRole('dialog').getByRole('button', { name: 'Confirm columns' }).waitFor(),
+    first: (page, t) =>
+      page
+        .getByRole('dialog')
+        .getByRole('button', { name: t('files.confirm') })
+        .waitFor(),
   },
   {
     name: 'values',
     title: 'The values of a column',
     description: 'Unknown values are listed with their number of rows.',
     path: '/files/$exportId?columns=yes',
-    first: (page) => page.getByRole('dialog').getByLabel('Country of phone numbers').scrollIntoViewIfNeeded(),
+    first: (page, t) => page.getByRole('dialog').getByLabel(t('files.country')).scrollIntoViewIfNeeded(),
   },
 ];
 
@@ -246,8 +254,8 @@ export const signIn: Screen[] = [
   },
 ];
 
-const scrollTo = (text: string) => async (page: Page) => {
-  const [element] = await page.getByText(text, { exact: true }).elementHandles();
+const scrollTo = (key: string) => async (page: Page, t: ScreenTexts) => {
+  const [element] = await page.getByText(t(key), { exact: true }).elementHandles();
   await element?.evaluate((one) => one.scrollIntoView({ block: 'start' }));
 };
 
@@ -270,7 +278,7 @@ export const moreScreens: Screen[] = [
     title: 'Templates',
     description: 'Ready-made sets of questions. Some choose people by a date.',
     path: '/schedules/templates',
-    first: (page) => page.getByText('New employees', { exact: false }).first().scrollIntoViewIfNeeded(),
+    first: scrollTo('templates.onboarding-30'),
   },
   {
     name: 'schedule-by-date',
@@ -284,14 +292,14 @@ export const moreScreens: Screen[] = [
     title: 'The date of people',
     description: 'The attribute with the date, the range of days, and the minimum number of people.',
     path: '/schedules/$dateScheduleId',
-    first: scrollTo('Attribute with the date'),
+    first: scrollTo('asking.dateAttribute'),
   },
   {
     name: 'ask-now',
     title: 'Ask now',
     description: 'Who is asked and how long the week stays open, before anything is sent.',
-    path: '/schedules/$dateScheduleId',
-    first: press('Ask now…'),
+    path: '/schedules/$restingScheduleId',
+    first: press('ask.button'),
   },
   {
     name: 'several',
@@ -305,9 +313,9 @@ export const moreScreens: Screen[] = [
     title: 'Email settings',
     description: 'A test email with what is wrong and how to fix it, and the weekly digest.',
     path: '/settings',
-    first: (page) =>
+    first: (page, t) =>
       page
-        .getByRole('heading', { name: 'Email', exact: true })
+        .getByRole('heading', { name: t('settings.mail'), exact: true })
         .evaluate((element) => element.scrollIntoView()),
   },
   {
@@ -333,18 +341,139 @@ export const moreScreens: Screen[] = [
   },
 ];
 
-async function printCards(page: Page): Promise<void> {
-  await press('Print cards')(page);
-  await page.getByText('Replace existing cards').click();
-  await page.getByRole('button', { name: /^Create \d+ cards?$/ }).click();
-  await page.getByText('These codes are shown only now').waitFor();
+/** Their numbers come last, so that earlier pictures keep their names. */
+export const latestScreens: Screen[] = [
+  {
+    name: 'webhooks',
+    title: 'Webhooks',
+    description: 'The endpoints that are notified of events, and whether they take them.',
+    path: '/webhooks',
+    kinds: withPhone,
+  },
+  {
+    name: 'webhook',
+    title: 'A webhook endpoint',
+    description: 'Its events, and everything that was sent to it. Send a test, or send something again.',
+    path: '/webhooks/$endpointId',
+    kinds: withPhone,
+  },
+  {
+    name: 'new-webhook',
+    title: 'A new webhook endpoint',
+    description: 'The address and the events. Afterwards, the signing secret is shown once.',
+    path: '/webhooks',
+    first: press('webhooks.create'),
+  },
+];
+
+async function createSandbox(page: Page, t: ScreenTexts): Promise<void> {
+  const create = page.getByRole('button', { name: t('sandbox.create') });
+  const state = page.getByText(t('sandbox.state.ready'), { exact: true });
+  await create.or(state).first().waitFor();
+  if (await create.isVisible()) {
+    await create.click();
+    await page.getByRole('dialog').locator('button[type=submit]').click();
+    await page.getByText(t('tokens.done')).click();
+  }
+  await state.waitFor({ timeout: 180_000 });
 }
 
-async function makeToken(page: Page): Promise<void> {
-  await press('Create token')(page);
+/** Pages with a directory and a provider, after the others because the directory has sent more people; and what was added last. */
+export const signOnScreens: Screen[] = [
+  {
+    name: 'directory',
+    title: 'Directory (SCIM)',
+    description:
+      'What the directory has sent, who exists already, the rule for the tree, and the last requests.',
+    path: '/directory',
+    kinds: withPhone,
+  },
+  {
+    name: 'directory-plan',
+    title: 'The plan of a rule for the tree',
+    description: 'What a rule would change, before it is applied.',
+    path: '/directory',
+    first: showPlan,
+  },
+  {
+    name: 'single-sign-on',
+    title: 'Single sign-on',
+    description: 'The OpenID Connect providers with which people sign in, and the addresses to enter there.',
+    path: '/single-sign-on',
+    kinds: withPhone,
+  },
+  {
+    name: 'new-provider',
+    title: 'A new provider',
+    description:
+      'The issuer, the client ID and the client secret. Soundings requests the rest from the provider.',
+    path: '/single-sign-on',
+    first: press('signOn.add'),
+  },
+  {
+    name: 'sandbox',
+    title: 'Sandbox',
+    description:
+      'An account with a demo company, to try the interfaces: its state, its token’s scopes, and commands to copy.',
+    path: '/sandbox',
+    first: createSandbox,
+    kinds: withPhone,
+  },
+];
+
+/** The reference of the interfaces, which is not part of the console. */
+export const referenceScreens: Screen[] = [
+  {
+    name: 'api-reference',
+    title: 'API reference',
+    description: 'For integrators: real examples, code samples, and a way to try each operation.',
+    path: '/docs#tag/data/GET/v1/responserates/values',
+    kinds: withPhone,
+    first: (page) => page.getByText('Shortened:').first().waitFor(),
+  },
+];
+
+/** The decision about a person who waits in the directory. Its number comes last. */
+export const handoverScreens: Screen[] = [
+  {
+    name: 'directory-handover',
+    title: 'A person who is handed over to the directory',
+    description:
+      'Why users of the directory wait for a decision, and what a handover would change. An administrator is only handed over alone.',
+    path: '/directory',
+    kinds: ['light', 'dark', 'phone'],
+    first: async (page, t) => {
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: t('directory.why.administrator') })
+        .getByRole('button', { name: t('directory.handOver'), exact: true })
+        .click();
+      await page.getByText(t('directory.handOverChanges')).waitFor();
+    },
+  },
+];
+
+async function showPlan(page: Page, t: ScreenTexts): Promise<void> {
+  await page.getByRole('combobox', { name: t('directory.ruleField') }).click();
+  await page.getByRole('option', { name: t('directory.rule.attributes') }).click();
+  await page.getByLabel(t('directory.level.division')).click(); // in addition to the department
+  await press('directory.showPlan')(page, t);
+  await page.getByRole('dialog').waitFor();
+}
+
+async function printCards(page: Page, t: ScreenTexts): Promise<void> {
+  await press('cards.print')(page, t);
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('Weekly report');
-  await dialog.getByRole('checkbox', { name: 'Read results' }).check();
-  await dialog.getByRole('button', { name: 'Create token' }).click();
+  await dialog.getByText(t('cards.replace')).click();
+  await dialog.locator('button[type=submit]').click();
+  await page.getByText(t('cards.once')).waitFor();
+}
+
+async function makeToken(page: Page, t: ScreenTexts): Promise<void> {
+  await press('tokens.create')(page, t);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(t('tokens.name')).fill('Weekly report');
+  await dialog.getByRole('checkbox', { name: t('tokens.scope.data') }).check();
+  await dialog.getByRole('button', { name: t('tokens.create') }).click();
   await dialog.getByText(`curl ${publicUrl}`).waitFor();
 }

@@ -3,10 +3,29 @@ import type { Browser, Page } from 'playwright-core';
 import { escaped } from '../../base/html.ts';
 import type { ReceivedMail } from '../smtp.ts';
 
-/** An email or text message in docs/screens. */
-export type Message = { name: string; title: string; description: string; html: string };
+/** The emails and text messages in docs/screens, in their order. */
+export const messages = [
+  { name: 'invitation', title: 'Invitation', description: 'What people get when a week begins.' },
+  { name: 'reminder', title: 'Reminder', description: 'For people who haven’t answered.' },
+  {
+    name: 'text-message',
+    title: 'Text messages',
+    description: 'For people with a phone and no email address.',
+  },
+  {
+    name: 'digest-manager',
+    title: 'Digest for a manager',
+    description: 'When a week has closed: the results of the groups that the person can see.',
+  },
+  {
+    name: 'digest-administrator',
+    title: 'Digest for an administrator',
+    description: 'The company’s results.',
+  },
+  { name: 'test-mail', title: 'Test email', description: 'From the settings.' },
+] as const;
 
-const [width, most] = [720, 1500];
+const [width, most] = [720, 1800];
 
 const page = (body: string) => `<!doctype html><meta charset="utf-8"><style>
   :root { color-scheme: light dark; font: 14px/20px system-ui, sans-serif; }
@@ -56,5 +75,5 @@ const grown = (tab: Page) =>
   tab.evaluate<number>(`(() => {
     const frame = document.querySelector('iframe');
     if (frame) frame.style.height = frame.contentDocument.documentElement.scrollHeight + 'px';
-    return document.documentElement.scrollHeight;
+    return Math.ceil(document.body.getBoundingClientRect().height);
   })()`);

@@ -1,13 +1,12 @@
 // npm run screens: takes pictures of every page with the whole demo company, in light and dark and some on a phone, of the pages on which
 // people answer, and of the emails and text messages that they got, and writes docs/screens/. `npm run screens -- overview kiosk` takes
-// only these pictures.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// only these pictures. To look at all pages in Swedish, whole and on a phone, without changing docs/screens:
+// npm run screens -- --language=sv --kinds=light,phone --whole --into=/tmp/screens
+import { pullScreens } from './pull-screens.ts';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext } from 'playwright-core';
-import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
-import { type QuestionType, yesNo } from '@soundings/contract/question-types.ts';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createFirstStartLink } from '../../auth/first-start.ts';
 import { beginSession } from '../../auth/sessions.ts';
 import { startAnswering, startApp } from '../../app.ts';
@@ -15,25 +14,35 @@ import { openLog } from '../../base/log.ts';
 import type { Pool } from '../../db/db.ts';
 import { openEmbedded } from '../../db/embedded.ts';
 import { makeDemo } from '../../demo/demo.ts';
-import { openDigestSender } from '../../digests/digests.ts';
-import { openMailer } from '../../mail/mailer.ts';
 import { testMail } from '../../mail/test-mail.ts';
-import { closeWeekNow } from '../../results/close-week.ts';
-import { computeStatistics } from '../../results/statistics/statistics.ts';
-import { openSender } from '../../rounds/messages/messages.ts';
 import { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { openSimulationPool } from '../../simulation/simulation.ts';
-import { openGateway } from '../../sms/gateway.ts';
 import { gatewaySettings, openTestGateway, type TestGateway } from '../../sms/gateway.fixture.ts';
 import { findBrowser, launchBrowser } from './chromium.ts';
+import buildConsole from './console-build.ts';
 import { addressOf, followRequests, settled } from './console-pages.ts';
 import { makeScene } from './console-scene.ts';
 import { freePort } from '../processes/free-port.ts';
-import { openSmtp, type ReceivedMail, type TestSmtp } from '../smtp.ts';
-import { openKiosk, waitByDate, withoutDesk, workOnFoci } from './quarter-scene.ts';
-import { answering } from './answering-screens.ts';
+import { openSmtp, type ReceivedMail } from '../smtp.ts';
 import {
+  closeAndDigest,
+  linkIn,
+  mailFrom,
+  type Quarter,
+  sendWeek,
+  twoDays,
+  wednesday,
+  type WeekMails,
+} from './quarter-messages.ts';
+import { addProvider, sendDirectory } from './directory-scene.ts';
+import { openKiosk, waitByDate, withoutDesk, workOnFoci } from './quarter-scene.ts';
+import { answering, languages } from './answering-screens.ts';
+import { kindsOf, pathOf, quality, writeIndex } from './screen-files.ts';
+import {
+  handoverScreens,
   type Kind,
+  kinds,
+  latestScreens,
   moreScreens,
   outside,
   publicUrl,
@@ -41,57 +50,38 @@ import {
   type ScreenIds,
   screens,
   signIn,
+  referenceScreens,
+  signOnScreens,
 } from './screen-list.ts';
-import { mailPage, type Message, smsPage, takeMessage } from './screen-mails.ts';
+import { mailPage, messages, smsPage, takeMessage } from './screen-mails.ts';
+import {
+  folder,
+  isEverything,
+  isWanted,
+  isWhole,
+  language,
+  readScreenTexts,
+  wantedKinds,
+} from './screen-options.ts';
 
-const folder = fileURLToPath(new URL('../../../../docs/screens/', import.meta.url));
 const desk = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
-/** Of the JPEG files, so that all of them together stay below 8 MB. */
-const quality = 62;
-const mailFrom = 'Soundings <soundings@lavmark.example>';
 
-/** The names of pictures to take; empty: all. */
-const wanted = new Set(process.argv.slice(2));
-const isWanted = ({ name }: { name: string }) => wanted.size === 0 || wanted.has(name);
+const t = readScreenTexts();
 
-/** The messages, in their order. Their content is known at the end. */
-const messages: Omit<Message, 'html'>[] = [
-  { name: 'invitation', title: 'Invitation', description: 'What people get when a week begins.' },
-  { name: 'reminder', title: 'Reminder', description: 'For people who haven’t answered.' },
-  {
-    name: 'text-message',
-    title: 'Text messages',
-    description: 'For people with a phone and no email address.',
-  },
-  {
-    name: 'digest-manager',
-    title: 'Digest for a manager',
-    description: 'When a week has closed: the results of the groups that the person can see.',
-  },
-  {
-    name: 'digest-administrator',
-    title: 'Digest for an administrator',
-    description: 'The company’s results.',
-  },
-  { name: 'test-mail', title: 'Test email', description: 'From the settings.' },
-];
-
-const numbers = new Map(
-  [...outside, ...signIn, ...screens, ...moreScreens, ...answering, ...messages].map(({ name }, i) => [
-    name,
-    String(i + 1).padStart(2, '0'),
-  ]),
-);
-const fileOf = ({ name }: { name: string }, kind: string) => `${numbers.get(name)}-${name}-${kind}.jpg`;
-const kindsOf = ({ kinds = ['light', 'dark'] }: Screen): readonly Kind[] => kinds;
-
-type Place = { browser: Browser; address: string; ids: ScreenIds; secret?: string };
+type Place = {
+  browser: Browser;
+  address: string;
+  ids: ScreenIds;
+  /** A link for each kind of picture: only the browser in which a person has answered thanks them. */
+  thanksLinks?: string[];
+  secret?: string;
+};
 
 async function openContext({ browser, address, secret }: Place, kind: Kind): Promise<BrowserContext> {
   const context = await browser.newContext({
     baseURL: address,
-    locale: 'en-GB',
+    locale: language === 'en' ? 'en-GB' : language,
     timezoneId: 'Europe/Stockholm',
     reducedMotion: 'reduce',
     colorScheme: kind === 'dark' || kind === 'phone-dark' ? 'dark' : 'light',
@@ -101,25 +91,34 @@ async function openContext({ browser, address, secret }: Place, kind: Kind): Pro
   return context;
 }
 
-async function take(context: BrowserContext, screen: Screen, kind: string, ids: ScreenIds): Promise<void> {
+async function take(context: BrowserContext, screen: Screen, kind: Kind, ids: ScreenIds): Promise<void> {
   const page = await context.newPage();
   followRequests(page);
   await page.goto(addressOf(screen.path, ids));
   await settled(page);
-  await screen.first?.(page);
+  await screen.first?.(page, t);
   await settled(page);
   await page.evaluate('document.fonts.ready.then(() => undefined)');
-  await page.screenshot({ path: join(folder, fileOf(screen, kind)), type: 'jpeg', quality });
+  if (isWhole) await showWhole(page);
+  await page.screenshot({ path: pathOf(screen, kind), type: 'jpeg', quality });
   await page.close();
 }
 
+/** Makes the window as high as the page. In the console, only the part next to the navigation scrolls. */
+async function showWhole(page: Page): Promise<void> {
+  const { width, height } = page.viewportSize()!;
+  const more =
+    await page.evaluate<number>(`Math.max(...[document.documentElement, ...document.querySelectorAll('main, dialog')]
+    .map((one) => one.scrollHeight - one.clientHeight))`);
+  await page.setViewportSize({ width, height: Math.min(height + more, 8000) });
+  await settled(page);
+}
+
 async function takeAll(place: Place, all: Screen[]): Promise<void> {
-  for (const kind of ['light', 'dark', 'phone', 'phone-dark'] as const) {
+  for (const [i, kind] of kinds.entries()) {
     const context = await openContext(place, kind);
-    // Only the browser in which a person has answered thanks them.
-    const { thanksDarkLink } = place.ids;
-    const ids = kind === 'phone-dark' ? { ...place.ids, thanksLink: thanksDarkLink } : place.ids;
-    for (const screen of all.filter((one) => isWanted(one) && kindsOf(one).includes(kind))) {
+    const ids = { ...place.ids, thanksLink: place.thanksLinks?.[i] ?? '' };
+    for (const screen of all.filter((one) => isWanted(one) && (wantedKinds ?? kindsOf(one)).includes(kind))) {
       // One page that can't be shown doesn't keep the others from being taken.
       await take(context, screen, kind, ids).catch((error: unknown) => {
         process.exitCode = 1;
@@ -130,34 +129,6 @@ async function takeAll(place: Place, all: Screen[]): Promise<void> {
   }
 }
 
-function writeIndex(): void {
-  const image = (name: string, title: string, kind: Kind) =>
-    `<img src="${fileOf({ name }, kind)}" alt="${title}, ${kind}" width="${kind.startsWith('phone') ? '24%' : '49%'}">`;
-  const entry = (
-    { name, title, description }: { name: string; title: string; description: string },
-    kinds: readonly Kind[],
-  ) => {
-    const taken = kinds.filter((kind) => existsSync(join(folder, fileOf({ name }, kind))));
-    const images = taken.map((kind) => image(name, title, kind)).join('\n');
-    return taken.length === 0 ? [] : [`### ${title}`, description, images];
-  };
-  const pages = (all: Screen[]) => all.flatMap((one) => entry(one, kindsOf(one)));
-  const head = [
-    '# Screens',
-    'A quarter of the demo company: the console, the pages on which people answer, and the messages that they get, in light and dark. Created by `npm run screens`.',
-  ];
-  const parts = [
-    ...head,
-    '## The console',
-    ...pages([...outside, ...signIn, ...screens, ...moreScreens]),
-    '## Answering',
-    ...pages(answering),
-    '## Emails and text messages',
-    ...messages.flatMap((one) => entry(one, ['light', 'dark'])),
-  ];
-  writeFileSync(join(folder, 'README.md'), `${parts.join('\n\n')}\n`);
-}
-
 /** Signs the administrator in, and returns the secret for the cookie. */
 async function secretOf(pool: Pool, { accountId, userId }: Scene): Promise<string> {
   const agent =
@@ -165,126 +136,44 @@ async function secretOf(pool: Pool, { accountId, userId }: Scene): Promise<strin
   return beginSession(pool, { accountId, userId }, { address: '192.0.2.17', agent });
 }
 
-/** In ms. On Monday, the week opens; on Wednesday, its reminders are due. */
-const twoDays = 2 * 86_400_000;
-
-/** Noon on the last Wednesday. */
-function wednesday(): number {
-  const noon = new Date();
-  noon.setUTCHours(12, 0, 0, 0);
-  if (noon.getTime() > Date.now()) noon.setUTCDate(noon.getUTCDate() - 1);
-  noon.setUTCDate(noon.getUTCDate() - ((noon.getUTCDay() + 4) % 7));
-  return noon.getTime();
-}
-
-/** Sends the invitations of the open week as on Monday and, on Wednesday, the reminders. Returns the sender's messages by their kind. */
-async function sendWeek(scene: Scene): Promise<{ invitations: ReceivedMail[]; reminders: ReceivedMail[] }> {
-  const { pool, keys, smtp, now } = scene;
-  const gateway = openGateway(gatewaySettings(scene.gateway.url));
-  const mailer = openMailer(smtp.url, mailFrom);
-  const send = openSender({ pool, keys, mailer, gateway, publicUrl, log });
-  await send(now - twoDays);
-  // Administrators get other emails, too.
-  const asking = () => smtp.mails.splice(0).filter(({ text }) => linkIn(text) !== '');
-  const invitations = asking();
-  await answerSome(scene, invitations);
-  await send(now);
-  mailer.close();
-  return { invitations, reminders: asking() };
-}
-
-/** Answers as some of the people who got an invitation, through the links in their emails. */
-async function answerSome({ pool, accountId, address }: Scene, invitations: ReceivedMail[]): Promise<void> {
-  const questions = await pool<{ id: number; type: QuestionType }[]>`
-    select distinct q.question_id as id, q.type
-    from   asked a
-    join   weeks w using (account_id, week)
-    join   questions q on q.account_id = a.account_id and q.question_id = any(a.question_ids)
-    where  a.account_id = ${accountId} and w.closed_at is null`;
-  // Everyone answers a little differently, and more often with a high value.
-  for (const [i, mail] of invitations.filter((_, at) => at % 7 < 5).entries()) {
-    const given = questions.map(({ id, type }) => [
-      `q${id}`,
-      type === yesNo ? (i % 5 === id % 5 ? 'no' : 'yes') : String(5 - (((i * (1 + (id % 3)) + id) % 5) % 4)),
-    ]);
-    await fetch(address + linkIn(mail.text), {
-      method: 'POST',
-      body: new URLSearchParams(given as [string, string][]),
-      redirect: 'manual',
-    });
-  }
-}
-
-const linkIn = (text: string): string => /\/a\/[0-9A-Za-z]{27}/.exec(text)?.[0] ?? '';
-
-/** Closes the open week at its end, and returns the digests of the Tuesday after it. */
-async function closeAndDigest({ pool, keys, smtp, accountId, now }: Scene): Promise<ReceivedMail[]> {
-  const week = weekOf(dayIn('Europe/Stockholm', now));
-  const [monday, tuesday] = [
-    Date.parse(`${addWeeks(week, 1)}T00:30:00Z`),
-    Date.parse(`${addWeeks(week, 1)}T09:00:00Z`) + 86_400_000,
-  ];
-  smtp.mails.length = 0;
-  await closeWeekNow(pool, keys, accountId, week, monday);
-  await computeStatistics(pool, accountId);
-  const mailer = openMailer(smtp.url, mailFrom);
-  await openDigestSender({ pool, mailer, publicUrl, log })(tuesday);
-  mailer.close();
-  return smtp.mails.splice(0).filter(({ text }) => text.includes(`${publicUrl}/d/`));
-}
-
 /** Takes the pictures of what people got. */
 async function takeMessages(
   scene: Scene,
-  { invitations, reminders }: Awaited<ReturnType<typeof sendWeek>>,
+  { invitations, reminders }: WeekMails,
   texts: string[],
 ): Promise<void> {
   if (!messages.some(isWanted)) return;
   const digests = await closeAndDigest(scene);
-  const english = (mails: ReceivedMail[], more = /./) =>
-    mails.find(({ html, text }) => html.includes('lang="en"') && more.test(text)) ?? mails[0];
   const isAdministrator = ({ to }: ReceivedMail) => to[0] === scene.administrator;
-  const test = {
-    ...testMail('en', 'Lavmark'),
-    headers: { from: mailFrom, to: scene.administrator, subject: '' },
-  };
+  const test = testMail(language, 'Lavmark');
   const found: Record<string, ReceivedMail | undefined> = {
-    invitation: english(invitations),
-    reminder: english(reminders),
-    'digest-manager': english(
-      digests.filter((one) => !isAdministrator(one)),
-      /rose|fell|above|below/,
-    ),
+    invitation: inLanguage(invitations)[0],
+    reminder: inLanguage(reminders)[0],
+    // The one that has most to say.
+    'digest-manager': inLanguage(digests.filter((one) => !isAdministrator(one))).toSorted(
+      (a, b) => b.text.length - a.text.length,
+    )[0],
     'digest-administrator': digests.find(isAdministrator),
     'test-mail': {
       ...(invitations[0] as ReceivedMail),
       ...test,
-      headers: { ...test.headers, subject: test.subject },
+      headers: { from: mailFrom, to: scene.administrator, subject: test.subject },
     },
   };
   for (const one of messages.filter(isWanted)) {
     const mail = found[one.name];
     const html = one.name === 'text-message' ? smsPage(texts) : mail && mailPage(mail);
     if (html === undefined) throw new Error(`No ${one.name} arrived.`);
-    await takeMessage(scene.browser, html, (theme) => join(folder, fileOf(one, theme)), quality);
+    await takeMessage(scene.browser, html, (theme) => pathOf(one, theme), quality);
   }
 }
 
+/** Returns the emails in the language of the pictures. */
+const inLanguage = (mails: ReceivedMail[]) => mails.filter(({ html }) => html.includes(`lang="${language}"`));
+
 const log = openLog('warn');
 
-type Scene = {
-  pool: Pool;
-  keys: AnswerKeys;
-  browser: Browser;
-  smtp: TestSmtp;
-  gateway: TestGateway;
-  address: string;
-  publicUrl: string;
-  accountId: number;
-  userId: number;
-  administrator: string;
-  now: number;
-};
+type Scene = Quarter & { browser: Browser; gateway: TestGateway; userId: number; administrator: string };
 
 /** Takes all pictures of the demo company. */
 async function takeDemo(scene: Scene): Promise<void> {
@@ -301,28 +190,44 @@ async function takeDemo(scene: Scene): Promise<void> {
     join   groups g using (account_id, group_id)
     where  r.account_id = ${accountId} and g.parent_id is null and r.not_applicable > 0
     order  by r.week desc, r.not_applicable desc limit 1`;
-  const linkOf = (mail: ReceivedMail | undefined) => linkIn(mail?.text ?? '').slice(3);
-  const reminded = sent.reminders.filter(({ html }) => html.includes('lang="en"'));
+  const [resting] = await pool<{ id: number }[]>`
+    select min(s.schedule_id) as id
+    from   schedules s
+    where  s.account_id = ${accountId} and s.date_attribute is null
+      and  not exists (select from rounds r
+                       join   weeks w using (account_id, week)
+                       where  r.account_id = s.account_id and r.schedule_id = s.schedule_id and w.closed_at is null)`;
+  const linkOf = ({ text }: ReceivedMail) => linkIn(text).slice(3);
+  const [link, ...thanksLinks] = inLanguage(sent.reminders).map(linkOf);
   const ids: ScreenIds = {
     ...(await makeScene({ address, pool, accountId })),
     dateScheduleId,
+    restingScheduleId: resting?.id ?? 0,
     notApplicableId: doubted?.id ?? 0,
-    link: linkOf(reminded[0]),
-    thanksLink: linkOf(reminded[1]),
-    thanksDarkLink: linkOf(reminded[2]),
+    link: link as string,
+    thanksLink: '',
     kiosk,
   };
-  const visitor = { browser, address, ids };
-  await takeAll(visitor, signIn);
-  await takeAll(visitor, answering);
+  const visitor = { browser, address, ids, thanksLinks };
+  await takeAll(visitor, [...signIn, ...answering, ...languages]);
   const secret = await secretOf(pool, scene);
-  await takeAll({ ...visitor, secret }, [...screens, ...moreScreens]);
+  await takeAll({ ...visitor, secret }, [
+    ...screens,
+    ...moreScreens,
+    ...latestScreens,
+    ...pullScreens,
+    ...referenceScreens,
+  ]);
   await takeMessages(scene, sent, texts);
+  await sendDirectory(scene);
+  await addProvider(pool, accountId);
+  await takeAll({ ...visitor, secret }, [...signOnScreens, ...handoverScreens]);
 }
 
 async function main(): Promise<void> {
   const place = await findBrowser();
   if (!place) throw new Error('There is no Chromium on this machine.');
+  buildConsole();
   const directory = mkdtempSync(join(tmpdir(), 'soundings-screens-'));
   const [embedded, smtp, gateway, browser] = await Promise.all([
     openEmbedded(join(directory, 'data'), { role: 'service', log: () => {}, fast: true }),
@@ -341,6 +246,7 @@ async function main(): Promise<void> {
     publicUrl,
     corsOrigins: [],
     rateLimit: 600,
+    sandboxes: 10,
     responseCacheMb: 32,
     backupDir: undefined,
     sftpPort: await freePort(),
@@ -351,14 +257,19 @@ async function main(): Promise<void> {
     dkim: undefined,
     bounces: undefined,
     sms: gatewaySettings(gateway.url),
+    outgoingNetworks: [],
     auditSyslog: undefined,
+    role: 'all' as const,
+    pooledUrl: undefined,
+    replicaUrl: undefined,
     metricsToken: undefined,
+    tracing: undefined,
   };
   const app = await startApp(config, Promise.resolve(embedded.url), log, now);
   const pool = openSimulationPool(embedded.url);
   try {
     await app.started;
-    if (wanted.size === 0) rmSync(folder, { recursive: true, force: true });
+    if (isEverything) rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const link = await createFirstStartLink(pool, '');
     const [setup] = outside as [Screen];
@@ -372,12 +283,22 @@ async function main(): Promise<void> {
     const { id: accountId } = demo.account;
     const administrator = demo.administrator?.email as string;
     const [user] = await pool<{ id: number }[]>`
-      select user_id as id from users where account_id = ${accountId} and email = ${administrator}`;
+      update users set language = ${language} where account_id = ${accountId} and email = ${administrator}
+      returning user_id as id`;
     const userId = user?.id as number;
-    const services = { pool, keys, browser, smtp, gateway, address: app.address, publicUrl };
+    const services = {
+      pool,
+      keys,
+      browser,
+      smtp,
+      gateway,
+      gatewayUrl: gateway.url,
+      address: app.address,
+      publicUrl,
+    };
     await takeDemo({ ...services, accountId, userId, administrator, now: now() });
     writeIndex();
-    process.stdout.write(`${readdirSync(folder).length} files are in docs/screens.\n`);
+    process.stdout.write(`${readdirSync(folder).length} files are in ${folder}.\n`);
   } finally {
     await browser.close();
     await pool.end({ timeout: 5 });

@@ -1,7 +1,9 @@
 // Generates the documents that come from the code. Run it as a program to write them. A test fails if they are out of date.
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { settings } from '../../base/settings.ts';
+import { settings } from '../../base/settings/settings.ts';
+import { tracingSettings } from '../../base/tracing/tracing-settings.ts';
+import { type ErrorExample, readExamples } from '../../http/reference/examples.ts';
 import { consoleRoutes, interfaceRoutes, otherRoutes } from './routes.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
@@ -19,13 +21,16 @@ export function writtenDocument(name: string): string {
 }
 
 function configuration(): string {
-  const rows = settings.map((setting) => {
-    const fallback = setting.fallback === '' ? '' : `\`${setting.fallback}\``;
-    return `| \`${setting.name}\` | ${fallback} | ${setting.sentence} |`;
-  });
+  const rowsOf = (table: readonly { name: string; fallback: string; sentence: string }[]) =>
+    table
+      .map(({ name, fallback, sentence }) => {
+        const shown = fallback === '' ? '' : `\`${fallback}\``;
+        return `| \`${name}\` | ${shown} | ${sentence} |`;
+      })
+      .join('\n');
   return `# Configuration
 
-Generated from \`server/src/base/settings.ts\` by \`npm run fix\`.
+Generated from \`server/src/base/settings/settings.ts\` and \`server/src/base/tracing/tracing-settings.ts\` by \`npm run fix\`.
 
 Settings are environment variables, read once at the start. Every setting has a working default. If any is invalid, the
 service doesn't start and lists all errors. Instead of any setting you can set \`NAME_FILE\` to a file that contains the
@@ -33,10 +38,21 @@ value, for example a mounted secret (\`DATABASE_URL_FILE=/run/secrets/database\`
 
 | setting | default | meaning |
 | --- | --- | --- |
-${rows.join('\n')}
+${rowsOf(settings)}
 
 The service refuses to listen over plain HTTP on any address other than loopback, unless \`TRUST_PROXY\` names the proxy in
 front of it or you allow it with \`ALLOW_PLAIN_HTTP=1\`.
+
+## Traces
+
+The names and values are those of [OpenTelemetry](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Other
+variables that begin with OTEL_ have no effect. [monitoring.md](monitoring.md#traces) says what is traced, and what never is.
+
+| setting | default | meaning |
+| --- | --- | --- |
+${rowsOf(tracingSettings)}
+
+## Limits
 
 Numbers that customers see (limits, sizes, thresholds) can't be configured. They are part of the interfaces, in
 \`contract/src/limits.ts\`.
@@ -44,20 +60,48 @@ Numbers that customers see (limits, sizes, thresholds) can't be configured. They
 }
 
 function errors(): string {
-  const rows = Object.entries(detailTypes).map(([type, meaning]) => `| \`${type}\` | ${meaning} |`);
+  const { errors: examples } = readExamples();
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  const all = Object.entries(detailTypes);
+  const rows = all.flatMap(([type, meaning]) => {
+    const example = examples[type];
+    return example
+      ? [`| \`${type}\` | ${meaning} | ${example.response.status} | ${cell(messageOf(type, example))} |`]
+      : [];
+  });
+  const others = all.filter(([type]) => !examples[type]);
   return `# Errors
 
-Generated from \`contract/src/problem.ts\` by \`npm run fix\`.
+Generated from \`contract/src/problem.ts\` and the examples of the API reference by \`npm run fix\`.
 
 All errors of all interfaces have the same body: \`{ "id", "message", "details": [{ "type", "message", … }] }\`. \`id\` is
 the ID of the request. It is also in the \`x-request-id\` header and in the log, and for an organization request it is the
 ID of the run. A detail can have a \`path\` (a JSON pointer into the body, or the name of a parameter), an \`externalId\`,
 and for an exceeded limit \`setting\`, \`limit\` and \`count\`. Warnings use the same types.
 
+## Errors of the interfaces
+
+The messages are from real responses. Your installation shows each request and response at \`/docs/errors\`. A status of 200 means
+that the type is in a report. SCIM has its own body (RFC 7644 §3.12), with the message as its \`detail\`.
+
+| type | meaning | status | example of a message |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+
+## Errors of the console and the command
+
 | type | meaning |
 | --- | --- |
-${rows.join('\n')}
+${others.map(([type, meaning]) => `| \`${type}\` | ${meaning} |`).join('\n')}
 `;
+}
+
+/** Returns the message of an error or a warning in its example. */
+function messageOf(type: string, { response }: ErrorExample): string {
+  type Found = { type: string; message: string };
+  const body = response.body as { detail?: string; details?: Found[]; warnings?: Found[] };
+  const found = [...(body.details ?? []), ...(body.warnings ?? [])].find((one) => one.type === type);
+  return found?.message ?? body.detail ?? '';
 }
 
 function routes(): string {

@@ -24,7 +24,7 @@ const json = (path: string) => JSON.parse(read(path)) as Record<string, Record<s
 /** The real project's manifests and files that name the version, with a short changelog. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'soundings-release-'));
-  for (const folder of ['', 'contract', 'server', 'console', 'bench']) {
+  for (const folder of ['', 'contract', 'client', 'server', 'console', 'bench']) {
     mkdirSync(join(project, folder), { recursive: true });
     cpSync(join(root, folder, 'package.json'), join(project, folder, 'package.json'));
   }
@@ -48,7 +48,7 @@ function commit(message: string, date: string): void {
 test('a version is in every manifest, the lock file and the changelog, with the date of the commit in UTC', () => {
   tagVersion(project, '1.0.0-rc.1');
   expect(git('status', '--porcelain')).toBe('');
-  for (const folder of ['.', 'contract', 'server', 'console', 'bench'])
+  for (const folder of ['.', 'contract', 'client', 'server', 'console', 'bench'])
     expect(json(join(folder, 'package.json'))['version']).toBe('1.0.0-rc.1');
   expect(json('server/package.json')['dependencies']?.['@soundings/contract']).toBe('1.0.0-rc.1');
   const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version?: string }> };

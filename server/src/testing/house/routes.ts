@@ -3,6 +3,7 @@ import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import * as data from '@soundings/contract/data.ts';
 import type { Operation } from '@soundings/contract/operation.ts';
 import * as organization from '@soundings/contract/organization.ts';
+import { scimOperations } from '@soundings/contract/scim/scim.ts';
 import * as storage from '@soundings/contract/storage.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,10 +31,19 @@ export function interfaceRoutes(): (Route & { scope: string })[] {
     .flatMap((module) => Object.entries(module) as [string, unknown][])
     .flatMap(([name, value]) => (isOperation(value) ? [{ name, ...value }] : []))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return operations.map(({ name, method, path, summary, scope }) => {
+  const own = operations.map(({ name, method, path, summary, scope }) => {
     const file = servedIn(name, new RegExp(`^import \\{[^}]*\\b${name}\\b[^}]*\\} from '@soundings`, 'm'));
     return { route: `${method} ${path}`, about: summary, file, scope };
   });
+  // They are served by type of resource, so their names are not imported one by one.
+  const file = servedIn('scimUsers', /^import \{[^}]*\bscimUsers\b[^}]*\} from '@soundings/m);
+  const ofScim = scimOperations.map(({ method, path, summary, scope }) => ({
+    route: `${method} ${path}`,
+    about: summary,
+    file,
+    scope,
+  }));
+  return [...own, ...ofScim];
 }
 
 const isOperation = (value: unknown): value is Operation =>
@@ -63,9 +73,19 @@ const others: readonly [route: string, about: string][] = [
   ['POST /go', 'a code, which opens the answering page'],
   ['GET /k/:secret', 'a kiosk'],
   ['POST /k/:secret/open', 'a code entered at a kiosk'],
-  ['GET /docs', 'the API documentation as a page'],
-  ['GET /docs/style.css', 'its style'],
-  ['GET /v1/openapi/${name}.json', 'the OpenAPI document of an interface'],
+  ['GET /sso/:key/start', 'signing in with a provider: leads there'],
+  ['GET /sso/:key/callback', 'the response of a provider'],
+  ['POST /sso/:key/back-channel-logout', 'a logout token of a provider, which ends sessions'],
+  ['GET /sso/:key/front-channel-logout', 'a frame in which a provider ends sessions'],
+  ['GET /docs', 'the API reference'],
+  ['GET /docs/${name}.js', 'Scalar, which shows it'],
+  ['GET /docs/policy.js', 'what makes Scalar keep to the policy of the page'],
+  ['GET /docs/reference.js', 'its configuration'],
+  ['GET /docs/reference.css', 'its colors'],
+  ['GET /docs/plain', 'the API documentation without a script'],
+  ['GET /docs/errors', 'the types of errors with examples'],
+  ['GET /docs/style.css', 'the style of both'],
+  ['GET /v1/openapi/${name}.json', 'the OpenAPI document of an interface, of webhooks, or of all'],
   ['GET /health/live', 'whether the process runs'],
   ['GET /health/ready', 'whether it can handle requests'],
   ['GET /metrics', 'metrics in the format of Prometheus'],

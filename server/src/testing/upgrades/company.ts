@@ -33,7 +33,16 @@ export type AskedQuestion = { id: number; type: number; allowsNotApplicable: boo
 export const password = 'a long password for tests';
 const sites = ['Umeå', 'Lund', 'Kiruna'];
 /** The number of the first migration with which each of these exists. */
-const since = { breakdowns: 39, invitations: 44, focus: 43, cards: 48, notApplicable: 50, byDate: 51 };
+const since = {
+  breakdowns: 39,
+  invitations: 44,
+  focus: 43,
+  cards: 48,
+  notApplicable: 50,
+  byDate: 51,
+  webhooks: 57,
+  pulls: 62,
+};
 
 const groups = [
   { externalId: 'all', name: 'Nordal', description: 'The whole company' },
@@ -216,7 +225,7 @@ async function groupIdsOf(address: string, authorization: string): Promise<Map<s
   return new Map(listed.map(({ externalId, id }) => [externalId as string, id]));
 }
 
-/** Does what only the console can do: a focus, cards, kiosks, invitations to sign in, two-factor authentication. */
+/** Does what only the console can do: a focus, cards, kiosks, webhooks, invitations to sign in, two-factor authentication. */
 async function useConsole(
   { address, schema, smtp, today }: Site,
   groupIds: Map<string, number>,
@@ -235,6 +244,24 @@ async function useConsole(
     await request('POST /cards', { chosen: { filters: {} }, isReplacing: false, isPreview: false });
     await request('POST /kiosks', { name: 'Canteen', groupId: groupIds.get('plant') });
     await request('POST /kiosks', { name: 'Gate', groupId: null });
+  }
+  if (schema >= since.webhooks) {
+    const url = 'https://hooks.nordal.example/';
+    await request('POST /webhooks', { url, description: 'Pipeline', events: ['token.expiring'] });
+  }
+  if (schema >= since.pulls) {
+    const access = { kind: 'basic', user: 'ISU' };
+    const times = { repeat: 'daily', hour: 5, weekday: 1 };
+    const url = 'https://hr.nordal.example/report?format=json';
+    await request('POST /pulls', {
+      name: 'HR',
+      source: 'workday',
+      url,
+      list: '',
+      access,
+      secret: 'x',
+      ...times,
+    });
   }
   const none = { phone: null, language: null, timezone: null, externalId: null };
   const person = { firstName: 'Ola', lastName: 'Owner', email: 'ola@nordal.example', role: 'Auditor' };

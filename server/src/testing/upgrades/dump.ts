@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
-import { openPool, type Pool } from '../../db/db.ts';
+import { copyOut, openPool, type Pool } from '../../db/db.ts';
 
 type Table = { name: string; columns: string[]; refersTo: string[] };
 
@@ -16,8 +16,7 @@ export async function dump(pool: Pool, migrations: string[]): Promise<string> {
   parts.push(...names.toReversed().map((name) => `delete from ${name};\n`));
   for (const { name, columns } of tables) {
     const source = `${name} (${columns.join(', ')})`;
-    const query = await pool.unsafe(`copy ${source} to stdout`).readable();
-    const rows = await text(query);
+    const rows = await text(copyOut(pool.unsafe(`copy ${source} to stdout`)));
     if (rows !== '') parts.push(`copy ${source} from stdin;\n${rows}\\.\n`);
   }
   parts.push(withoutTriggers(names, 'enable'), ...(await sequencesOf(pool)));

@@ -53,6 +53,7 @@ function Weeks({ rows }: { rows: AskedWeek[] }) {
     {
       key: 'groups',
       title: t('asking.groups'),
+      wideOnly: true,
       cell: ({ groups, groupCount }) => {
         const [first] = groups;
         const name = first?.name ?? t('asking.removedGroup');
@@ -68,7 +69,7 @@ function Weeks({ rows }: { rows: AskedWeek[] }) {
     {
       key: 'state',
       title: t('asking.state'),
-      width: 100,
+      width: 80,
       cell: ({ isOpen }) => (isOpen ? <Badge tone="accent">{t('asking.open')}</Badge> : t('asking.closed')),
     },
   ];

@@ -12,7 +12,8 @@ import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { questionKeyOf, useKpiName } from '../texts.ts';
+import { useKpiName } from '../texts.ts';
+import { questionKeyOf } from './question-key.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 
 function useKpiForm(kpi: KpiView | undefined, onClose: () => void): FormState<Values> {

@@ -64,7 +64,9 @@ function KpiSection({ kpi, onEdit }: { kpi: KpiView; onEdit: () => void }) {
           )}
           {imageUrl && <Badge>{t('asking.hasImage')}</Badge>}
           {schedules.length > 0 && (
-            <span>{t('asking.askedBy', { names: schedules.map((one) => one.name).join(', ') })}</span>
+            <span className={css['small']}>
+              {t('asking.askedBy', { names: schedules.map((one) => one.name).join(', ') })}
+            </span>
           )}
         </span>
       }

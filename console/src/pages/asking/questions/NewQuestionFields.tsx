@@ -6,7 +6,8 @@ import { useText } from '../../../text/text.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
 import { SelectField } from '../../../ui/form/Select.tsx';
 import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
-import { questionKeyOf, useKpiName } from '../texts.ts';
+import { useKpiName } from '../texts.ts';
+import { questionKeyOf } from './question-key.ts';
 import { type Draft, type DraftShape, typeOf, withBase } from './question-draft.ts';
 import { useLanguageNames } from '../../../text/languages.ts';
 

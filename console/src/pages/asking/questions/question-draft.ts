@@ -2,7 +2,7 @@
 import type { LibraryQuestion } from '@soundings/contract/console/asking.ts';
 import { freeText, type QuestionType } from '@soundings/contract/question-types.ts';
 import type { Previewed } from './QuestionPreview.tsx';
-import { questionKeyOf } from '../texts.ts';
+import { questionKeyOf } from './question-key.ts';
 
 /**
  * Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, `allowsNotApplicable` (yes, or

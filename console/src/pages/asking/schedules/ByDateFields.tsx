@@ -56,14 +56,14 @@ function DateFields({ form }: Props) {
           label={t('asking.fromDays')}
           min={0}
           max={1095}
-          unit={t('asking.daysUnit')}
+          unit={(count) => t('asking.daysUnit', { count })}
         />
         <NumberField
           {...form.field('byDate/untilDays')}
           label={t('asking.untilDays')}
           min={0}
           max={1095}
-          unit={t('asking.daysUnit')}
+          unit={(count) => t('asking.daysUnit', { count })}
         />
       </FieldRow>
       <NumberField
@@ -72,7 +72,7 @@ function DateFields({ form }: Props) {
         hint={t('asking.minPeopleText')}
         min={1}
         max={1000}
-        unit={t('asking.peopleUnit')}
+        unit={(count) => t('asking.peopleUnit', { count })}
       />
     </>
   );

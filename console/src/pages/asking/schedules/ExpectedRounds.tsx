@@ -9,6 +9,7 @@ export function ExpectedRounds({ expected, attribute }: { expected: ExpectedByDa
   const t = useText();
   const days = useDays();
   const { dates, notDates, coming, lastYear } = expected;
+  const isEver = lastYear.rounds > 0 || coming.some(({ people }) => people > 0);
   if (dates === 0)
     return (
       <Notice tone="warn" title={t('asking.noDates', { attribute })}>
@@ -18,11 +19,12 @@ export function ExpectedRounds({ expected, attribute }: { expected: ExpectedByDa
   return (
     <>
       {notDates > 0 && <Notice tone="warn">{t('asking.notDates', { count: notDates, attribute })}</Notice>}
-      {lastYear.rounds === 0 ? (
+      {!isEver && (
         <Notice tone="warn" title={t('asking.neverEnough')}>
           {t('asking.neverEnoughText')}
         </Notice>
-      ) : (
+      )}
+      {lastYear.rounds > 0 && (
         <p className={css['small']}>
           {t('asking.lastYear', { count: lastYear.rounds, people: lastYear.people })}
         </p>

@@ -96,16 +96,26 @@ function Faults({ check: { faults } }: { check: ScheduleCheck }) {
   );
 }
 
-function Coming({ check: { coming, faults }, library }: { check: ScheduleCheck; library: Library }) {
+function Coming({
+  check: { coming, expected, faults },
+  library,
+}: {
+  check: ScheduleCheck;
+  library: Library;
+}) {
   const t = useText();
   const days = useDays();
   const { full } = useWeekText();
   const textOf = useQuestionText();
   if (faults.length > 0) return null;
   if (coming.length === 0) return <Notice tone="warn">{t('asking.neverComes')}</Notice>;
+  // A schedule that chooses people by a date asks only when enough of them are due.
+  const asking = expected
+    ? coming.filter(({ day }) => expected.coming.some((round) => round.day === day && round.people > 0))
+    : coming;
   return (
     <ol className={css['list']}>
-      {coming.map(({ week, day, questionIds }) => (
+      {asking.map(({ week, day, questionIds }) => (
         <li key={week.week}>
           <p className={css['line']}>
             <span className={css['strong']}>{days.day(day)}</span>

@@ -111,7 +111,7 @@ function FromKpis({ form, library }: Props) {
           label={t('asking.perWeek')}
           min={1}
           max={50}
-          unit={t('asking.questionsUnit')}
+          unit={(count) => t('asking.questionsUnit', { count })}
         />
         <NumberField
           {...form.field('everyWeeks')}
@@ -119,7 +119,7 @@ function FromKpis({ form, library }: Props) {
           hint={t('asking.everyWeeksText')}
           min={1}
           max={104}
-          unit={t('asking.weeksUnit')}
+          unit={(count) => t('asking.weeksUnit', { count })}
         />
       </FieldRow>
     </>
@@ -173,7 +173,7 @@ function When({ form }: { form: Props['form'] }) {
             label={t('asking.repeatEvery')}
             min={1}
             max={52}
-            unit={t('asking.weeksUnit')}
+            unit={(count) => t('asking.weeksUnit', { count })}
           />
         )}
       </FieldRow>

@@ -96,18 +96,23 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
   const { full } = useWeekText();
   if (rows.length === 0) return null;
   const columns: Column<Rounds['coming'][number]>[] = [
-    { key: 'schedule', title: t('asking.schedule'), cell: ({ schedule }) => schedule },
+    {
+      key: 'schedule',
+      title: t('asking.schedule'),
+      width: 'minmax(110px, 2fr)',
+      cell: ({ schedule }) => schedule,
+    },
     {
       key: 'day',
       title: t('asking.day'),
-      width: 150,
+      width: 'minmax(92px, 0.8fr)',
       cell: ({ day, isLate }) => (isLate ? t('asking.lateSince', { day: days.day(day) }) : days.day(day)),
     },
     { key: 'week', title: t('asking.week'), width: 130, wideOnly: true, cell: full },
     {
       key: 'questions',
       title: t('asking.asks'),
-      width: 140,
+      width: 'minmax(72px, 0.8fr)',
       cell: ({ questions }) => t('asking.questions', { count: questions }),
     },
     {

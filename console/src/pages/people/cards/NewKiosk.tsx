@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
-import { Button } from '../../../ui/Button.tsx';
 import { Copy } from '../../../ui/Copy.tsx';
-import { Dialog } from '../../../ui/dialog/Dialog.tsx';
+import { ShownOnceDialog } from '../../../ui/dialog/ShownOnceDialog.tsx';
 import { FormDialog } from '../../../ui/dialog/FormDialog.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
 import { useForm } from '../../../ui/form/Form.tsx';
@@ -71,18 +70,12 @@ function KioskForm({
 function ShownKiosk({ created: { name, address }, onClose }: { created: CreatedKiosk; onClose: () => void }) {
   const t = useText();
   return (
-    <Dialog
-      open
-      stays
+    <ShownOnceDialog
       wide
       onClose={onClose}
       title={t('kiosks.createdTitle', { name })}
       description={t('kiosks.createdText')}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          {t('kiosks.done')}
-        </Button>
-      }
+      done={t('kiosks.done')}
     >
       <div className={css['plan']}>
         <Copy text={address} label={t('kiosks.address')} />
@@ -93,6 +86,6 @@ function ShownKiosk({ created: { name, address }, onClose }: { created: CreatedK
           <li>{t('kiosks.devicePlace')}</li>
         </ul>
       </div>
-    </Dialog>
+    </ShownOnceDialog>
   );
 }

@@ -109,12 +109,12 @@ function Counts() {
       t('focus.count.groups'),
       t('focus.count.groupsOf', { count: counts.withFocus, groups: number(counts.groups) }),
     ],
-    [t('focus.outlook.onTrack'), number(counts.onTrack)],
-    [t('focus.outlook.needsHelp'), number(counts.needsHelp)],
+    [t('focus.count.onTrack'), number(counts.onTrack)],
+    [t('focus.count.needsHelp'), number(counts.needsHelp)],
     [t('focus.count.notChecked'), number(counts.notChecked)],
     [t('focus.count.due'), number(counts.due)],
-    [t('focus.state.done'), number(counts.done)],
-    [t('focus.state.stopped'), number(counts.stopped)],
+    [t('focus.count.done'), number(counts.done)],
+    [t('focus.count.stopped'), number(counts.stopped)],
   ];
   return (
     <Section title={t('focus.count.title')} description={t('focus.count.text')}>

@@ -9,7 +9,7 @@ import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Padded, Section } from '../../../ui/page/Section.tsx';
-import { Loaded, Skeleton } from '../../../ui/page/States.tsx';
+import { Loaded, PageSkeleton } from '../../../ui/page/States.tsx';
 import { ColumnsDialog } from './ColumnsDialog.tsx';
 import { FaultTable } from '../FaultTable.tsx';
 import { useLiveFiles } from '../live.ts';
@@ -27,14 +27,7 @@ export function FilePage() {
   useLiveFiles(response.data !== undefined && !isDone(response.data));
   const crumbs = [{ label: t('files.title'), to: '/files' }];
   return (
-    <Loaded
-      response={response}
-      skeleton={
-        <Page title={t('state.loading')} crumbs={crumbs} waits>
-          <Skeleton />
-        </Page>
-      }
-    >
+    <Loaded response={response} skeleton={<PageSkeleton crumbs={crumbs} />}>
       {(file) => (
         <Page
           title={file.name}
@@ -56,11 +49,13 @@ function Subtitle({ file }: { file: FileDetails }) {
   const t = useText();
   const { time, bytes } = useFormat();
   return (
-    <span className={css['subtitle']}>
-      <StateBadge state={file.state} dot />
-      <span>· {sourceText(t, file)}</span>
-      <span>· {time(file.at)}</span>
-      <span>· {bytes(file.size)}</span>
+    <span className={css['facts']}>
+      <span>
+        <StateBadge state={file.state} dot />
+      </span>
+      <span>{sourceText(t, file)}</span>
+      <span>{time(file.at)}</span>
+      <span>{bytes(file.size)}</span>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { useText } from '../../../text/text.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { Digest } from './Digest.tsx';
+import { Identities } from './Identities.tsx';
 import { Password } from './Password.tsx';
 import { PastWeeks } from './PastWeeks.tsx';
 import { Person } from './Person.tsx';
@@ -22,6 +23,7 @@ export function ProfilePage() {
             <Digest profile={data} />
             <Password profile={data} />
             <TwoFactor profile={data} />
+            <Identities />
             <Sessions />
             <PastWeeks />
           </>

@@ -5,7 +5,7 @@ import { useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { useCopying } from '../../../ui/Copy.tsx';
 import { CheckboxField } from '../../../ui/form/Field.tsx';
-import { Dialog } from '../../../ui/dialog/Dialog.tsx';
+import { ShownOnceDialog } from '../../../ui/dialog/ShownOnceDialog.tsx';
 import { save } from '../../../ui/downloads.ts';
 import css from './Profile.module.css';
 
@@ -15,17 +15,12 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
   const { isCopied, copy } = useCopying(codes.join('\n'));
   const text = `${t('profile.codesFile')}\n\n${codes.join('\n')}\n`;
   return (
-    <Dialog
-      open
-      stays
+    <ShownOnceDialog
       onClose={onDone}
       title={t('profile.codesTitle')}
       description={t('profile.codesText')}
-      actions={
-        <Button kind="primary" disabled={!isKept} onClick={onDone}>
-          {t('profile.codesDone')}
-        </Button>
-      }
+      done={t('profile.codesDone')}
+      canClose={isKept}
     >
       <div className={css['stack']}>
         <ul className={css['codes']}>
@@ -46,6 +41,6 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
         </div>
         <CheckboxField label={t('profile.codesKept')} value={isKept} onChange={setIsKept} />
       </div>
-    </Dialog>
+    </ShownOnceDialog>
   );
 }

@@ -63,7 +63,7 @@ function Row({ session }: { session: SessionSeen }) {
   const refresh = useRefresh();
   const showErrorOf = useErrorToast();
   const [busy, setBusy] = useState(false);
-  const { id, browser, system, address, signedInAt, seenAt, isThis } = session;
+  const { id, browser, system, address, signedInAt, seenAt, isThis, provider } = session;
   const Icon = ['iPhone', 'iPad', 'Android'].includes(system ?? '') ? Smartphone : Monitor;
   const name =
     browser && system
@@ -96,6 +96,7 @@ function Row({ session }: { session: SessionSeen }) {
             seen: isThis ? t('profile.now') : format.ago(seenAt),
             since: format.time(signedInAt),
           })}
+          {provider !== null && ` · ${t('sso.signedInWith', { name: provider })}`}
         </p>
       </div>
       {!isThis && (

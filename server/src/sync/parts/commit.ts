@@ -1,0 +1,357 @@
+// Processes the parts of a push as one request, in one transaction, with the memory of one part: a request of a million people would need
+// gigabytes. It reads the parts one after another. The first time, it checks and plans each; what concerns several parts is compared in the
+// database. If the changes are to be applied, it reads the changed parts again, plans them in the same way, and writes them.
+import { isDryRun } from '@soundings/contract/dry-run.ts';
+import { maxFaultsListed } from '@soundings/contract/limits.ts';
+import type { Change, Counts, Summary, User } from '@soundings/contract/organization.ts';
+import { createHash } from 'node:crypto';
+import { lockAccount } from '../../accounts/accounts.ts';
+import { raiseVersion } from '../../accounts/accounts.sql.ts';
+import { notePending } from '../../auth/pending-administrators.ts';
+import { Fault } from '../../base/errors.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import type { DeleteGroupResults } from '../../people/groups.ts';
+import { removeUsers, writeGroups, writeUsers } from '../apply.ts';
+import { checkLimits } from '../change-limits.ts';
+import { duplicateFault } from '../check.ts';
+import type { Administrator } from '../current-state.ts';
+import { type Findings, newFindings } from '../findings.ts';
+import { matchAdministrators, matchGroups, matchUsers, staysAdministrated, wantedEmails } from '../match.ts';
+import {
+  pendingIn,
+  warnOfAuditors,
+  warnOfHistory,
+  warnOfMovedGroups,
+  warnOfNewGroupIds,
+  warnOfPending,
+} from '../plan-warnings.ts';
+import { type Plan, planChanges } from '../plan.ts';
+import { rememberRepeated, repeatedIn } from '../repeated/repeated.ts';
+import { requestFaultOf, runEnd } from '../run-end.ts';
+import { copyChanges, deleteChanges, showProcessing, updateFailed, updateRun } from '../runs.sql.ts';
+import { auditRun } from '../runs.ts';
+import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
+import { checkExpected } from '../sync.ts';
+import {
+  type CommitOfPush,
+  type ComparedPart,
+  comparePart,
+  openScene,
+  type PlacedPart,
+  type Scene,
+  sentDigest,
+} from './commit-scene.ts';
+import { deleteParts, isProcessed, lockPushRow, updatePushReport } from './parts.sql.ts';
+import type { SeenUsers } from './seen-users.ts';
+import {
+  analyzeSentPeople,
+  clearSentEmails,
+  copySentPeople,
+  createSentPeople,
+  selectClearedEmails,
+  selectExternalIds,
+  selectRemovedUsers,
+  selectRepeatedIds,
+} from './sent-people.sql.ts';
+import { matchAllEmails } from './shared-emails.ts';
+import { readStoredPart } from './store-part.ts';
+
+/** How many users are removed with one statement. */
+const removedAtOnce = 10_000;
+
+/** Processes a push whose run has begun. Throws if it could not be processed: then nothing was applied. */
+export async function commitPush(
+  pool: Pool,
+  accountId: AccountId,
+  commit: CommitOfPush,
+  deleteGroupResults: DeleteGroupResults,
+): Promise<void> {
+  const runId = commit.run.id;
+  await inTransaction(pool, async (tx) => {
+    await showProcessing(tx, accountId, runId);
+    await lockPushRow(tx, accountId);
+    // Meanwhile it may have been given up, and the push replaced by another one, which nothing has committed.
+    if (!(await isProcessed(tx, accountId, runId))) throw givenUp();
+    await lockAccount(tx, accountId);
+    const digest = await sentDigest(tx, accountId, commit);
+    const repeated = await repeatedIn(tx, accountId, digest);
+    const done = repeated
+      ? { plan: { digest: repeated.plan, summary: repeated.summary }, setsTree: repeated.setsTree }
+      : await processParts(tx, accountId, commit, { deleteGroupResults, sent: digest });
+    await endCommit(tx, accountId, commit, done);
+  }).catch(async (error: unknown) => {
+    await updateFailed(pool, accountId, runId, null).catch(() => {}); // if this fails, `updateLostRuns` marks the run
+    throw error;
+  });
+}
+
+const givenUp = () =>
+  new Fault(
+    'unavailable',
+    'unavailable',
+    'The commit waited for too long, and nothing was applied. Commit the push again.',
+  );
+
+/** What a commit ends with. */
+type Done = {
+  plan?: Pick<WholePlan, 'digest' | 'summary'>;
+  refusal?: Fault;
+  findings?: Findings;
+  setsTree: boolean | null;
+};
+
+/** Records the result of a commit: in its run, and in the push. */
+async function endCommit(
+  tx: Transaction,
+  accountId: AccountId,
+  { run, settings }: CommitOfPush,
+  { plan, refusal, findings = newFindings(), setsTree }: Done,
+): Promise<void> {
+  const isApplied = !refusal && !isDryRun(settings);
+  const outcome = refusal ? 'refused' : isApplied ? 'applied' : 'validated';
+  const end = { outcome, ...(refusal && { refusal }), ...(plan && { plan }), setsTree } as const;
+  await updateRun(tx, accountId, run.id, runEnd(settings, findings, end));
+  await auditRun(tx, accountId, run.id);
+  await updatePushReport(tx, accountId, run.id, {
+    ...(plan && { plan: plan.digest, summary: plan.summary }),
+    ...(refusal && { message: refusal.message, details: refusal.details }),
+    warnings: findings.warnings(),
+  });
+  if (isApplied) await deleteParts(tx, accountId);
+}
+
+/** Checks and plans all parts, and applies the plan unless this is a dry run. `sent`: the digest of what was sent. */
+async function processParts(
+  tx: Transaction,
+  accountId: AccountId,
+  commit: CommitOfPush,
+  { deleteGroupResults, sent }: { deleteGroupResults: DeleteGroupResults; sent: Buffer },
+): Promise<Done> {
+  const findings = newFindings();
+  const scene = await openScene(tx, accountId, commit, findings);
+  const { refusal, plan } = await process(scene, deleteGroupResults, findings);
+  const isApplied = !refusal && !isDryRun(commit.settings);
+  if (plan?.isEmpty && !refusal && findings.warnings().length === 0) {
+    const about = { id: commit.run.id, validateOnly: !isApplied, plan: plan.digest };
+    await rememberRepeated(tx, accountId, about, sent);
+  }
+  const setsTree = isApplied && scene.lists.data.groups ? scene.tree.setsParents : null;
+  return { ...(refusal && { refusal }), ...(plan && { plan }), findings, setsTree };
+}
+
+type WholePlan = {
+  summary: Summary;
+  /** Whether it changes nothing, and everyone in the lists is as was last sent. */
+  isEmpty: boolean;
+  digest: string;
+  groups: Plan;
+  removed: { id: number; externalId: string }[];
+  /** The externalIds of users whose role becomes pending. */
+  pending: string[];
+};
+
+/** Checks and plans all parts, and applies the plan unless this is a dry run. Returns the refusal if it can't be applied. */
+async function process(
+  scene: Scene,
+  deleteGroupResults: DeleteGroupResults,
+  findings: Findings,
+): Promise<{ refusal?: Fault; plan?: WholePlan }> {
+  const { tx, accountId, runId, settings, account } = scene;
+  await createSentPeople(tx);
+  matchGroups(scene.lists, scene.tree, findings);
+  const planned = await planParts(scene, findings);
+  const removed = await matchWhole(scene, planned, findings);
+  if (findings.faultCount() > 0) {
+    await deleteChanges(tx, accountId, runId);
+    return { refusal: requestFaultOf(findings) };
+  }
+  const plan = await finishPlan(scene, planned, removed, findings);
+  checkLimits(settings, plan, findings, account.largestPush);
+  checkExpected(settings, plan.digest, findings);
+  if (findings.faultCount() > 0) return { refusal: requestFaultOf(findings), plan };
+  warnOfMovedGroups(plan.groups, scene.tree, findings);
+  if (isDryRun(settings)) return { plan };
+  await applyParts(scene, plan);
+  await deleteGroupResults(tx, accountId, plan.groups.groups.remove);
+  await notePending(tx, accountId, plan.pending);
+  if (planned.changes + removed.length > 0) await raiseVersion(tx, accountId);
+  return { plan };
+}
+
+/** What is known once the parts are planned one by one. */
+type Planned = {
+  groups: Plan | undefined;
+  users: Counts;
+  pending: string[];
+  changes: number;
+  /** How many users are as before although something else was sent. */
+  confirmed: number;
+  /** The administrators who stay, because a part lists them or they are not managed. */
+  staying: Set<Administrator>;
+};
+
+/** Checks each part and stores its changes. If there are faults, the rest is only checked. */
+async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
+  const { tx, accountId, runId, current, tree, groupNames } = scene;
+  const planned: Planned = {
+    groups: undefined,
+    users: { created: 0, updated: 0, deleted: 0, unchanged: 0 },
+    pending: [],
+    changes: 0,
+    confirmed: 0,
+    staying: new Set(current.administrators.filter(({ managed, active }) => active && !managed)),
+  };
+  const store = async (changes: Change[]) => {
+    await copyChanges(tx, accountId, runId, changes, { groupNames, stored: planned.changes });
+    planned.changes += changes.length;
+  };
+  if (findings.faultCount() === 0) {
+    planned.groups = planChanges(scene.lists, { ...current, users: [], before: [] }, tree, new Map());
+    await store(planned.groups.changes);
+  }
+  for (const part of scene.parts) {
+    const compared = await comparePart(scene, part, findings);
+    await notePeople(scene, part, compared);
+    const { organization, state, inQuestion, details } = compared;
+    matchUsers(organization, state, tree, inQuestion, findings);
+    const listed = new Set(state.before.map((user) => user?.id));
+    for (const one of current.administrators.filter(({ id }) => listed.has(id)))
+      if (staysAdministrated(organization.data.users as User[], state, {}, [one])) planned.staying.add(one);
+    part.isChanged = inQuestion.length > 0;
+    if (findings.faultCount() > 0) continue;
+    const plan = planChanges(organization, state, tree, details);
+    part.digest = part.isChanged ? digestOf(plan) : '';
+    const pending = pendingIn(plan, details);
+    warnOfPending(pending, organization, findings);
+    warnOfAuditors(plan, organization, findings);
+    planned.pending.push(...pending);
+    planned.confirmed += plan.users.confirm.length;
+    planned.users.created += plan.summary.users.created;
+    planned.users.updated += plan.summary.users.updated;
+    planned.users.unchanged += plan.summary.users.unchanged;
+    await store(plan.changes);
+  }
+  return planned;
+}
+
+/** Notes which users a part lists, and stores what is needed of those who are new or may have changed. */
+async function notePeople(
+  { tx, accountId, seen }: Scene,
+  { usersBefore }: PlacedPart,
+  { organization, state, inQuestion, details }: ComparedPart,
+): Promise<void> {
+  const users = organization.data.users as User[];
+  for (const [i, { email }] of users.entries()) {
+    const id = state.before[i]?.id;
+    if (id !== undefined) seen.add(id, usersBefore + i, email !== undefined);
+  }
+  const keys = wantedEmails(users, state, { inQuestion, details });
+  const people = inQuestion.map((i) => {
+    const before = state.before[i];
+    const known = before && details.get(before.id);
+    const { externalId, email } = users[i] as User;
+    return {
+      place: usersBefore + i,
+      userId: before?.id ?? null,
+      externalId,
+      emailKey: keys.get(i) ?? null,
+      isSent: email !== undefined,
+      emailBefore: known?.email ?? null,
+      emailKeyBefore: known?.emailKey ?? null,
+    };
+  });
+  await copySentPeople(tx, accountId, people);
+}
+
+/** Checks what concerns several parts. Returns the users that no part lists. */
+async function matchWhole(
+  scene: Scene,
+  { staying }: Planned,
+  findings: Findings,
+): Promise<WholePlan['removed']> {
+  const { tx, accountId, seen, current } = scene;
+  if (!scene.hasUsers) return [];
+  await analyzeSentPeople(tx);
+  await matchRepeated(scene, seen, findings);
+  const removed = await selectRemovedUsers(tx, accountId, seen.ids());
+  await matchAllEmails(tx, accountId, seen, findings);
+  matchAdministrators(current.administrators, (some) => some.some((one) => staying.has(one)), findings);
+  return removed;
+}
+
+/** Adds a fault for each externalId that two parts list. */
+async function matchRepeated(
+  { tx, accountId, parts }: Scene,
+  seen: SeenUsers,
+  findings: Findings,
+): Promise<void> {
+  const known = await selectExternalIds(tx, accountId, seen.repeated());
+  const repeated = new Set([...known, ...(await selectRepeatedIds(tx, accountId, maxFaultsListed + 1))]);
+  if (repeated.size === 0) return;
+  const places = new Map<string, number>();
+  for (const { part, usersBefore } of parts) {
+    const { users = [] } = await readStoredPart(tx, accountId, part);
+    for (const [i, { externalId }] of users.entries()) {
+      if (!repeated.has(externalId)) continue;
+      const first = places.get(externalId);
+      if (first === undefined) places.set(externalId, usersBefore + i);
+      else findings.fault(() => duplicateFault(externalId, '/data/users', first, usersBefore + i));
+    }
+  }
+}
+
+/** Adds the removals to what the parts change, and returns the whole plan. */
+async function finishPlan(
+  { tx, accountId, runId, lists, tree, groupNames, parts }: Scene,
+  { groups, users, pending, changes, confirmed }: Planned,
+  removed: WholePlan['removed'],
+  findings: Findings,
+): Promise<WholePlan> {
+  const ofGroups = groups as Plan; // there are no faults
+  const deletions = removed.map(({ externalId }): Change => ({
+    entity: 'user',
+    externalId,
+    action: 'delete',
+  }));
+  await copyChanges(tx, accountId, runId, deletions, { groupNames, stored: changes });
+  warnOfNewGroupIds(ofGroups, tree, lists, findings);
+  warnOfHistory(await selectWeeksOfGroups(tx, accountId, ofGroups.groups.remove), tree, findings);
+  const digest = createHash('sha256').update(JSON.stringify(['parts 1', digestOf(ofGroups), removed]));
+  for (const part of parts) digest.update(part.digest);
+  return {
+    summary: { users: { ...users, deleted: removed.length }, groups: ofGroups.summary.groups },
+    digest: digest.digest('hex'),
+    isEmpty: changes + removed.length + confirmed === 0,
+    groups: ofGroups,
+    removed,
+    pending,
+  };
+}
+
+/** Returns a digest of everything that the plan of a part does, like that of a whole request. */
+function digestOf({ changes, groups, users, memberships }: Plan): string {
+  const updated = users.update.map(({ id, rolePending }) => [id, rolePending]);
+  return createHash('sha256')
+    .update(JSON.stringify([changes, groups, users.create, updated, memberships]))
+    .digest('hex');
+}
+
+/** Writes groups, removes users, and reads the changed parts again to write their users. */
+async function applyParts(scene: Scene, { groups, removed }: WholePlan): Promise<void> {
+  const { tx, accountId, tree } = scene;
+  const newGroups = await writeGroups(tx, accountId, groups, false);
+  for (let i = 0; i < removed.length; i += removedAtOnce)
+    await removeUsers(tx, accountId, removed.slice(i, i + removedAtOnce));
+  await clearSentEmails(tx, accountId);
+  for (const part of scene.parts.filter(({ isChanged }) => isChanged)) {
+    const { organization, state, details } = await comparePart(scene, part, newFindings());
+    const place = { from: part.usersBefore, count: part.users ?? 0 };
+    for (const { userId, email, emailKey } of await selectClearedEmails(tx, accountId, place))
+      Object.assign(details.get(userId) as object, { email, emailKey });
+    const plan = planChanges(organization, state, tree, details);
+    // Otherwise something else would be applied than was checked and shown.
+    if (digestOf(plan) !== part.digest) throw new Error(`Part ${part.part} was planned differently.`);
+    await writeUsers(tx, accountId, organization, { targets: tree.targets, newGroups }, plan);
+  }
+  await deleteGroups(tx, accountId, groups.groups.remove);
+}

@@ -1,0 +1,156 @@
+// SQL for the users of a commit that are new or may have changed. They are in a temporary table, so that a list of a million needs no more
+// memory than one part. Also what is compared with all users of the account at once.
+import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../../db/db.ts';
+import type { CurrentUser } from '../current-state.ts';
+
+/** `place`: the position in the list of users. `userId`: null for a new user. `emailBefore`: the address of an existing user. */
+export type SentPerson = {
+  place: number;
+  userId: number | null;
+  externalId: string;
+  /** The normalized address that the user will have, and whether the list gives it. */
+  emailKey: string | null;
+  isSent: boolean;
+  emailBefore: string | null;
+  emailKeyBefore: string | null;
+};
+
+export async function createSentPeople(tx: Transaction): Promise<void> {
+  await tx`
+    create temporary table sent_people (
+      account_id        integer not null,
+      place             integer not null,
+      user_id           integer,
+      external_id       text not null,
+      email_key         text,
+      is_sent           boolean not null,
+      email_before      text,
+      email_key_before  text
+    ) on commit drop`;
+  await tx`
+    create index on sent_people (account_id, place) where email_key_before is not null`;
+}
+
+export async function copySentPeople(
+  tx: Transaction,
+  accountId: AccountId,
+  people: SentPerson[],
+): Promise<void> {
+  if (people.length === 0) return;
+  await copyInto(
+    tx`copy sent_people (account_id, place, user_id, external_id, email_key, is_sent, email_before, email_key_before) from stdin`,
+    people.map(
+      ({ place, userId, externalId, emailKey, isSent, emailBefore, emailKeyBefore }) =>
+        [accountId, place, userId, externalId, emailKey, isSent, emailBefore, emailKeyBefore] as const,
+    ),
+  );
+}
+
+/** Lets PostgreSQL know how many rows there are: it can't find out by itself before the transaction ends. */
+export async function analyzeSentPeople(tx: Transaction): Promise<void> {
+  await tx`analyze sent_people`;
+}
+
+/** Returns externalIds of new users that are sent more than once, at most `most`. */
+export async function selectRepeatedIds(
+  tx: Transaction,
+  accountId: AccountId,
+  most: number,
+): Promise<string[]> {
+  const rows = await tx<{ externalId: string }[]>`
+    select external_id as "externalId"
+    from   sent_people
+    where  account_id = ${accountId} and user_id is null
+    group  by external_id
+    having count(*) > 1
+    order  by min(place)
+    limit  ${most}`;
+  return rows.map(({ externalId }) => externalId);
+}
+
+export async function selectExternalIds(db: Db, accountId: AccountId, userIds: number[]): Promise<string[]> {
+  const rows = await db<{ externalId: string }[]>`
+    select external_id as "externalId" from users where account_id = ${accountId} and user_id = any(${userIds})`;
+  return rows.map(({ externalId }) => externalId);
+}
+
+/** Someone who is sent with an address that others have or are sent with. */
+export type WantedEmail = Pick<SentPerson, 'place' | 'externalId' | 'isSent'> & {
+  emailKey: string;
+  isNew: boolean;
+};
+
+/** Yields, in batches, the people who are to have an address that others in the table are to have, too: first those who keep theirs. */
+export const selectSharedEmails = (
+  tx: Transaction,
+  accountId: AccountId,
+): AsyncGenerator<WantedEmail[], void> =>
+  inBatches(
+    tx<WantedEmail[]>`
+      select place as "place", external_id as "externalId", user_id is null as "isNew", email_key as "emailKey",
+             is_sent as "isSent"
+      from   sent_people
+      where  account_id = ${accountId}
+        and  email_key in (select email_key from sent_people
+                           where  account_id = ${accountId} and email_key is not null
+                           group  by email_key having count(*) > 1)
+      order  by is_sent, place`,
+    1_000,
+  );
+
+/** Yields, in batches, the people who are to have an address that a user who is not in the table has now, and that user. */
+export const selectOwnedEmails = (
+  tx: Transaction,
+  accountId: AccountId,
+): AsyncGenerator<(WantedEmail & { owner: CurrentUser })[], void> =>
+  inBatches(
+    tx<(WantedEmail & { owner: CurrentUser })[]>`
+      select s.place as "place", s.external_id as "externalId", s.user_id is null as "isNew", s.email_key as "emailKey",
+             s.is_sent as "isSent",
+             json_build_object('id', u.user_id, 'externalId', u.external_id, 'managed', u.managed and not u.by_scim,
+                               'isOthers', u.managed and u.by_scim) as "owner"
+      from   sent_people s
+      join   users u on u.account_id = s.account_id and u.email_key = s.email_key
+      left   join sent_people o on o.account_id = u.account_id and o.user_id = u.user_id
+      where  s.account_id = ${accountId} and o.user_id is null
+      order  by s.place`,
+    1_000,
+  );
+
+/** Returns the managed users who are not among the listed ones, by id. */
+export async function selectRemovedUsers(
+  db: Db,
+  accountId: AccountId,
+  listed: Int32Array,
+): Promise<{ id: number; externalId: string }[]> {
+  // A parameter and not an expression: PostgreSQL hashes the list only if it is a constant when the statement is planned.
+  return db<{ id: number; externalId: string }[]>`
+    select user_id as "id", external_id as "externalId"
+    from   users
+    where  account_id = ${accountId} and managed and not by_scim
+      and  user_id <> all(${[...listed]})
+    order  by user_id`;
+}
+
+/** Clears the addresses of all people in the table who get another one, so that they can swap addresses. */
+export async function clearSentEmails(tx: Transaction, accountId: AccountId): Promise<void> {
+  await tx`
+    update users u
+    set    email = null, email_key = null
+    from   sent_people s
+    where  u.account_id = ${accountId} and s.account_id = u.account_id and u.user_id = s.user_id
+      and  u.email_key <> coalesce(s.email_key, '')`;
+}
+
+/** Returns the addresses that people at these positions had before they were cleared. */
+export async function selectClearedEmails(
+  tx: Transaction,
+  accountId: AccountId,
+  { from, count }: { from: number; count: number },
+): Promise<{ userId: number; email: string; emailKey: string }[]> {
+  return tx`
+    select user_id as "userId", email_before as "email", email_key_before as "emailKey"
+    from   sent_people
+    where  account_id = ${accountId} and place >= ${from} and place < ${from + count}
+      and  email_key_before <> coalesce(email_key, '')`;
+}

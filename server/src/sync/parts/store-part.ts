@@ -1,0 +1,104 @@
+// Checks a part of a push and stores it. A part with an error is not stored, so a commit has only to check what depends on the account or on
+// several parts.
+import {
+  maxBytesOfPush,
+  maxGroupsOfPush,
+  maxOrganizationBodyBytes,
+  maxPartBytes,
+  maxPartEntries,
+  maxUsersOfPush,
+} from '@soundings/contract/limits.ts';
+import type { Organization } from '@soundings/contract/organization.ts';
+import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
+import { promisify } from 'node:util';
+import {
+  zstdCompress as zstdCompressWithCallback,
+  zstdDecompress as zstdDecompressWithCallback,
+} from 'node:zlib';
+import { accountById } from '../../accounts/accounts.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { readOrganization, type SentOrganization } from '../check.ts';
+import { type Findings, newFindings } from '../findings.ts';
+import { readJson, type SentBody, tooLargeFault } from '../parse.ts';
+import { requestFaultOf } from '../run-end.ts';
+import { lockOpenPush, partsMissing } from './parts.ts';
+import { type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
+
+const compress = promisify(zstdCompressWithCallback);
+const decompress = promisify(zstdDecompressWithCallback);
+
+/** Stores a part of a push in place of an earlier one with this number. Throws a Fault if it has errors or is too large. */
+export async function storePart(
+  pool: Pool,
+  accountId: AccountId,
+  { pushId, part }: { pushId: string; part: number },
+  body: SentBody,
+): Promise<PartReceipt> {
+  const findings = newFindings();
+  const read = await readJson(body, maxPartBytes, findings);
+  const organization = read && readPart(read.value, findings);
+  if (!organization || findings.faultCount() > 0) throw requestFaultOf(findings);
+  const { users, groups } = organization.data;
+  const counts = { users: users?.length ?? null, groups: groups?.length ?? null };
+  if ((counts.users ?? 0) + (counts.groups ?? 0) > maxPartEntries)
+    throw tooLargeFault(
+      `A part can list at most ${maxPartEntries} users and groups. Split it into several parts.`,
+    );
+  const json = Buffer.from(JSON.stringify(organization.data));
+  const content = await compress(json);
+  await inTransaction(pool, async (tx) => {
+    await lockOpenPush(tx, accountId, pushId);
+    const row = { part, ...counts, bytes: json.byteLength };
+    await refuseTooMuch(tx, accountId, row);
+    await upsertPart(tx, accountId, { ...row, content });
+  });
+  return { part, ...counts, warnings: findings.warnings() };
+}
+
+/** Reads a part like a request without settings. */
+function readPart(value: JsonValue, findings: Findings): SentOrganization | undefined {
+  if (isJsonObject(value) && Object.hasOwn(value, 'settings')) {
+    findings.fault({
+      type: 'unknown field',
+      message: 'A part has no settings. Send them with the commit.',
+      path: '/settings',
+    });
+    return undefined;
+  }
+  return readOrganization(value, findings);
+}
+
+/** Throws a Fault if the parts together would be larger than allowed. */
+async function refuseTooMuch(tx: Transaction, accountId: AccountId, added: PartRow): Promise<void> {
+  const { largestPush } = await accountById(tx, accountId);
+  const parts = [...(await selectParts(tx, accountId)).filter(({ part }) => part !== added.part), added];
+  const sum = (of: (part: PartRow) => number | null) =>
+    parts.reduce((total, part) => total + (of(part) ?? 0), 0);
+  const most = maxBytesOfPush(largestPush);
+  const inMb = (bytes: number) => Math.floor(bytes / 1024 / 1024);
+  if (sum(({ users }) => users) > maxUsersOfPush)
+    throw tooLargeFault(`The parts of a push can list at most ${maxUsersOfPush} users.`);
+  if (sum(({ groups }) => groups) > maxGroupsOfPush)
+    throw tooLargeFault(`The parts of a push can list at most ${maxGroupsOfPush} groups.`);
+  // Groups are compared all at once.
+  if (sum(({ groups, bytes }) => (groups === null ? 0 : bytes)) > maxOrganizationBodyBytes)
+    throw tooLargeFault(
+      `The parts that list groups can have at most ${inMb(maxOrganizationBodyBytes)} MB together. Send users in other parts.`,
+    );
+  if (sum(({ bytes }) => bytes) > most)
+    throw tooLargeFault(
+      `The parts of a push can have at most ${inMb(most)} MB together in this account. The operator can allow more, with soundings account set --largest-push.`,
+    );
+}
+
+/** Returns the lists of a part. Throws a Fault if the part is gone. */
+export async function readStoredPart(
+  tx: Transaction,
+  accountId: AccountId,
+  part: number,
+): Promise<Organization['data']> {
+  const content = await selectPartContent(tx, accountId, part);
+  if (!content) throw partsMissing(`part ${part} is no longer stored. Send all parts again.`);
+  return JSON.parse((await decompress(content)).toString()) as Organization['data'];
+}
