@@ -1,9 +1,8 @@
-// Reading the figures of all groups over years, uncached, as BI tools do every night: from fragments, and from the rows of figures, which is the way
-// until fragments are built. The floor sends the same bytes from memory.
+// Reading the figures of all groups over years, uncached, as BI tools do every night, and of one group. The floor sends the same bytes from memory.
 // Run one at a time, because parallel runs would affect each other's times.
 import { addWeeks, dayIn, lastDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { sizeText } from '@soundings/server/src/base/sizes.ts';
-import { buildFragments, forgetFragments } from '@soundings/server/src/results/fragments/build-fragments.ts';
+import { buildFragments } from '@soundings/server/src/results/fragments/build-fragments.ts';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +19,7 @@ import { pushBodyOf, push } from './push.ts';
 type Plan = { users: number; groups: number; weeks: number; rounds: number; seconds: number };
 
 export const readingPlans: Plans<Plan> = {
-  whole: { users: 2_000, groups: 2_000, weeks: 156, rounds: 5, seconds: 1 },
+  whole: { users: 2_000, groups: 2_000, weeks: 156, rounds: 3, seconds: 0.5 },
   smoke: { users: 40, groups: 10, weeks: 60, rounds: 1, seconds: 0.001 },
 };
 
@@ -42,7 +41,7 @@ type Scene = {
   load: Beside;
 };
 
-/** Measures reading with and without fragments, and building them. */
+/** Measures building fragments, and reading them. */
 export const benchReading: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -53,8 +52,6 @@ export const benchReading: Sized<Plan> = (plan) => async (say, start) => {
     const { first: floor } = await service.beside('bytes.ts', service.databaseUrl, service.address);
     const load = await service.beside('load.ts');
     const scene: Scene = { service, plan, account, ids, last, uncached, floor: floor as string, load };
-    await forgetFragments(service.pool, account.id);
-    const fromRows = await measureAll({ ...scene, plan: { ...plan, rounds: 1 } }, say);
     const [building] = await timed(() => buildFragments(service.pool, account.id));
     await service.pool`vacuum analyze fragments`;
     const [sizes] = await service.pool<{ bytes: string; figures: string }[]>`
@@ -67,10 +64,6 @@ export const benchReading: Sized<Plan> = (plan) => async (say, start) => {
       postgres: service.postgres,
       rows: [
         ...rows,
-        ...fromRows.map(({ target: _target, met: _met, ...row }) => ({
-          ...row,
-          what: `${row.what}, from rows`,
-        })),
         {
           what: `Building the fragments of ${plan.weeks} weeks (${sizeText(Number(sizes?.bytes))}; figures ${sizeText(Number(sizes?.figures))})`,
           measured: time(building),

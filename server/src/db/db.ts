@@ -20,6 +20,8 @@ export type Pool = postgres.Sql;
 export type Db = postgres.ISql;
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+/** A statement with its rows. */
+export type PendingRows<Row> = postgres.PendingQuery<(Row & postgres.Row)[]>;
 /** Only a transaction, for statements that belong together. */
 export type Transaction = postgres.TransactionSql;
 export type AccountId = number;

@@ -1,6 +1,6 @@
 // Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while they are read, from
 // fragments or rows, so that they take no more memory than small ones. Responses for a single group need a single statement.
-import { dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Db } from '../../db/db.ts';
 import type { Reading } from '../../db/replica/reads.ts';
 import type { StreamedResponse } from '../../http/responses/responses.ts';
@@ -9,8 +9,10 @@ import { type Figures, kinds } from '../fragments/fragments.sql.ts';
 import {
   askedFromFragments,
   type Chunks,
+  type FramesWanted,
   preferFragments,
   resultsFromFragments,
+  textFromFragments,
   valuesFromFragments,
 } from '../fragments/read-fragments.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
@@ -57,6 +59,14 @@ export async function kpiValuesResponse(
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!query.withSubgroups) {
+    const isPlain = reader.numbers === 'plain';
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) => {
+      const kpi = isPlain && (await selectKpi(db, accountId, kpiId));
+      return kpi
+        ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: kinds.kpiValues, kpiId }))
+        : undefined;
+    });
+    if (text !== undefined) return text;
     const groupId = idIn(query.groupId);
     const one = { groupId, kpiId, kind: query.kind };
     const rows = await reading.once(async (db) => {
@@ -84,6 +94,27 @@ async function* kpiChunks(kpi: KpiHead, values: Chunks) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
   yield* values;
   yield ']}';
+}
+
+/** A single group has so few rows in fewer weeks that reading them is faster. */
+const fewestWeeks = 13;
+
+/**
+ * Returns a response about a single group from fragments. Undefined if it has to be read from rows. `chunksOf`: writes it, or returns undefined
+ * if it can't.
+ */
+async function ofOneGroup(
+  reading: Reading,
+  reader: Reader,
+  { groupId, kind, window }: ResultsQuery,
+  chunksOf: (db: Db, wanted: FramesWanted) => Promise<Chunks | undefined>,
+): Promise<string | undefined> {
+  if (!window || addWeeks(window.first, fewestWeeks) > window.last) return undefined;
+  const scope = { groupId: idIn(groupId), withSubgroups: false, kind };
+  return reading.once(async (db) => {
+    const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
+    return chunks && textFromFragments(reader, chunks);
+  });
 }
 
 /** Streams values, from fragments if they have them. `around`: adds the rest of the response. */
@@ -131,6 +162,11 @@ export async function ratesResponse(
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!query.withSubgroups) {
+    const isPlain = reader.numbers === 'plain';
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) =>
+      isPlain ? rateChunks(valuesFromFragments(db, wanted, { kind: kinds.rates })) : undefined,
+    );
+    if (text !== undefined) return text;
     const groupId = idIn(query.groupId);
     const rows = await reading.once(async (db) => {
       const found = await selectGroupRates(db, accountId, { groupId, kind: query.kind }, query.window);
@@ -176,6 +212,13 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
+    const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, wanted) => {
+      const questions = await translatedQuestions(db, accountId, language);
+      const values: WriteValues = (included) =>
+        resultsFromFragments(db, { ...wanted, questionIds }, questions, included);
+      return resultChunks(values, undefined);
+    });
+    if (text !== undefined) return text;
     const one = { groupId: idIn(query.groupId), kind: query.kind, questionIds };
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
@@ -251,6 +294,12 @@ export async function askedQuestionsResponse(
   const { accountId } = reader;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups) {
+    const ofGroup = { ...query, window, kind: 'group' as const }; // no questions are asked of segments
+    const text = await ofOneGroup(reading, reader, ofGroup, async (db, wanted) => {
+      const questions = await translatedQuestions(db, accountId, language);
+      return askedChunks((lists) => askedFromFragments(db, wanted, lists), questions);
+    });
+    if (text !== undefined) return text;
     const groupId = idIn(query.groupId);
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([

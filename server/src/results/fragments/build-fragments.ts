@@ -17,6 +17,7 @@ import { entryOfAsked, entryOfResult, entryOfValue } from './entries.ts';
 import { type Entry, frameOf, Frames, DamagedFrames, periodOf, weekNumber } from './frames.ts';
 import {
   deleteAllFragments,
+  deleteLeftFragments,
   type FragmentList,
   insertFragmentWeeks,
   kinds,
@@ -104,6 +105,7 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await insertFragmentWeeks(tx, accountId, weeks);
+    await deleteLeftFragments(tx, accountId);
   });
 }
 

@@ -1,8 +1,16 @@
 // SQL of fragments (docs/decisions/0056): reading, writing and deleting them. Writers: build-fragments.ts, and published-figures.ts when groups
 // are deleted.
+import type { Kind } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, type Db, type Fragment, inBatches, type Transaction } from '../../db/db.ts';
-import { groupsInScope, type GroupScope } from '../data/results.sql.ts';
+import {
+  type AccountId,
+  type Db,
+  type Fragment,
+  inBatches,
+  type PendingRows,
+  type Transaction,
+} from '../../db/db.ts';
+import { groupsInScope, type GroupScope, groupWithId } from '../data/results.sql.ts';
 import type { Window } from '../data/window.ts';
 import { periodOf, weekNumber } from './frames.ts';
 
@@ -34,7 +42,7 @@ export async function* selectFrames(
   window: Window,
 ): AsyncGenerator<FrameBlock> {
   const { kind, kpiId = '' } = figures;
-  const [first, last] = [window.first, window.last].map((week) => periodOf(weekNumber(week)));
+  const [first, last] = periodsOf(window);
   const statement = db`
     with ${groupsInScope(db, accountId, scope)},
     blocks as (
@@ -54,21 +62,69 @@ export async function* selectFrames(
       from   fragments f
       where  f.account_id = ${accountId} and f.kind = ${kind} and f.kpi_id = ${kpiId}
         and  f.question_id = b.question_id and f.group_id = any(b.ids)
-        and  f.period between ${first as number} and ${last as number}
+        and  f.period between ${first} and ${last}
     ) f
     cross  join lateral (${kind === kinds.asked ? openOf(db, accountId, window) : db`select null as open`}) o
     where  f.frames is not null or o.open is not null`;
-  // As bytes, because it takes longer to create strings than to read the rows.
-  const raw = statement.raw() as unknown as typeof statement;
-  for await (const rows of inBatches(raw, blocksPerBatch, batchesAhead)) {
-    for (const [questionId, frames, open] of rows as unknown as (Buffer | null)[][])
-      yield {
-        questionId: Number(questionId?.toString('latin1')),
-        frames: frames ?? Buffer.alloc(0),
-        open: open?.toString('latin1') ?? '',
-      };
-  }
+  for await (const rows of inBatches(asBytes(statement), blocksPerBatch, batchesAhead))
+    yield* rows.map(blockOf);
 }
+
+/** The columns of a block: the id of the question, the frames, and what is asked in open weeks. */
+type RawBlock = (Buffer | null)[];
+
+/** Returns a statement that reads its columns as bytes, because it takes longer to create strings than to read the rows. */
+const asBytes = (statement: Fragment) => statement.raw() as unknown as PendingRows<RawBlock>;
+
+const blockOf = ([questionId, frames, open]: RawBlock): FrameBlock => ({
+  questionId: Number(questionId?.toString('latin1')),
+  frames: frames ?? Buffer.alloc(0),
+  open: open?.toString('latin1') ?? '',
+});
+
+/** Returns the blocks of a single group or segment, as `selectFrames` yields them. The first one is missing if it does not exist. */
+export async function selectFramesOfOne(
+  db: Db,
+  accountId: AccountId,
+  { groupId, kind: kindOfGroup }: { groupId: number; kind?: Kind | undefined },
+  figures: Figures,
+  window: Window,
+): Promise<FrameBlock[]> {
+  const { kind, kpiId = '', questionIds } = figures;
+  const [first, last] = periodsOf(window);
+  const ofQuestions =
+    kind !== kinds.results
+      ? db`f.question_id = 0`
+      : questionIds
+        ? db`f.question_id = any(${questionIds})`
+        : db`true`;
+  const rows = await asBytes(db`
+    with usable as materialized (
+      select array[g.group_id] as ids
+      from   ${groupWithId(db, accountId, groupId, kindOfGroup)} g
+      where  exists (${usableIn(db, accountId, figures, window)})
+    )
+    select -1 as "questionId", null as "frames", null as "open" from usable
+    union  all
+    select * from (
+      select f.question_id, string_agg(f.frame, '' order by f.period), null
+      from   usable, fragments f
+      where  f.account_id = ${accountId} and f.group_id = ${groupId} and f.kind = ${kind} and f.kpi_id = ${kpiId}
+        and  ${ofQuestions} and f.period between ${first} and ${last}
+      group  by f.question_id
+      order  by f.question_id) f
+    union  all
+    select 0, null, o.open
+    from   usable b
+    cross  join lateral (${kind === kinds.asked ? openOf(db, accountId, window) : db`select null as open`}) o
+    where  o.open is not null`);
+  return rows.map(blockOf);
+}
+
+const periodsOf = ({ first, last }: Window): [first: number, last: number] => [
+  periodOf(weekNumber(first)),
+  periodOf(weekNumber(last)),
+];
 
 /**
  * A row if the figures of all weeks can be read from fragments: those of closed weeks are complete, and open weeks have none yet. Questions that
@@ -198,6 +254,17 @@ export async function deleteFragments(
   groupIds: number[],
 ): Promise<void> {
   await tx`delete from fragments where account_id = ${accountId} and group_id = any(${groupIds})`;
+}
+
+/** Deletes the fragments of groups and segments that no longer exist. An older version of the program leaves them when it deletes a group. */
+export async function deleteLeftFragments(tx: Transaction, accountId: AccountId): Promise<void> {
+  await tx`
+    delete from fragments
+    where  account_id = ${accountId} and group_id = any(array(
+      select d.group_id
+      from   (select distinct group_id from fragments where account_id = ${accountId}) d
+      where  not exists (select from groups g where g.account_id = ${accountId} and g.group_id = d.group_id)
+        and  not exists (select from segments s where s.account_id = ${accountId} and s.segment_id = d.group_id)))`;
 }
 
 /** Deletes all fragments of an account. They are created again. */

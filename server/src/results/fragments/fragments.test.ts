@@ -400,6 +400,34 @@ describe('fragments', () => {
     await compareSome(company, randomFrom(1, 'removed'), 10);
   });
 
+  test('of groups that an older version has removed meanwhile are deleted when the next week is added', async () => {
+    const company = await openCompany();
+    const { account } = company;
+    await buildFragments(world.pool, account.id);
+    const gone = 2_000_000_000;
+    await world.pool`
+      insert into fragments (account_id, kind, kpi_id, question_id, group_id, period, frame)
+      select account_id, kind, kpi_id, question_id, ${gone}, period, frame from fragments where account_id = ${account.id}
+      on conflict do nothing`;
+    await importWeek(company, randomFrom(1, 'gone'), weekAt(3));
+    await buildFragments(world.pool, account.id);
+    expect((await fragmentsOf(account.id)).groups).not.toContain(gone);
+  });
+
+  test('serve a single group, if it is requested for many weeks', async () => {
+    const company = await openCompany();
+    const { account, group } = company;
+    await buildFragments(world.pool, account.id);
+    // Nothing does this. It shows where a response comes from.
+    await world.pool`update results set answers = 4711 where account_id = ${account.id} and answers is not null`;
+    const years = { first: '2024-01-01', last: '2026-11-16' };
+    const isFromRows = async (window: typeof years) => {
+      const query = queryOf(group['company']!, { withSubgroups: false, window });
+      return (await read(company, { query })).text.includes('4711');
+    };
+    expect([await isFromRows(years), await isFromRows(whole)]).toEqual([false, true]);
+  });
+
   test('of closed weeks only are written, and the open week is added to asked questions', async () => {
     const company = await openCompany();
     const { account, group } = company;

@@ -8,7 +8,14 @@ import type { GroupScope } from '../data/results.sql.ts';
 import { optionTexts, type TranslatedQuestion } from '../data/shape.ts';
 import type { Window } from '../data/window.ts';
 import { DamagedFrames, type FrameOwner, Frames, weekNumber } from './frames.ts';
-import { type Figures, type FrameBlock, hasVersion, kinds, selectFrames } from './fragments.sql.ts';
+import {
+  type Figures,
+  type FrameBlock,
+  hasVersion,
+  kinds,
+  selectFrames,
+  selectFramesOfOne,
+} from './fragments.sql.ts';
 import { Output } from './output.ts';
 
 /** Thrown before anything else if fragments can't be used. */
@@ -35,7 +42,12 @@ async function* blocksOf(
 ): AsyncGenerator<CheckedBlock> {
   const [first, last] = [weekNumber(window.first), weekNumber(window.last)];
   let previous: FrameBlock | undefined;
-  for await (const block of selectFrames(db, accountId, scope, figures, window)) {
+  const { groupId, withSubgroups, kind } = scope;
+  const blocks =
+    groupId === undefined || withSubgroups
+      ? selectFrames(db, accountId, scope, figures, window)
+      : await selectFramesOfOne(db, accountId, { groupId, kind }, figures, window);
+  for await (const block of blocks) {
     if (!previous !== (block.questionId === -1) || block.questionId < (previous?.questionId ?? -1))
       throw previous ? new DamagedFrames('Fragments are out of order') : new NotInFragments();
     previous = block;
@@ -176,6 +188,24 @@ function listsIn(lists: Set<string>): (frames: Frames) => void {
       lists.add(text.slice(text.indexOf('[') + 1, -1));
     });
   };
+}
+
+/** Returns the text of chunks from fragments, or undefined if it has to be read from rows. */
+export async function textFromFragments(
+  { accountId, onDamage }: { accountId: AccountId; onDamage: OnDamage },
+  chunks: Chunks,
+): Promise<string | undefined> {
+  let text = '';
+  try {
+    // A chunk ends with a frame, so no character is divided.
+    for await (const chunk of chunks)
+      text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    return text;
+  } catch (error) {
+    if (error instanceof DamagedFrames) onDamage(accountId, error);
+    else if (!(error instanceof NotInFragments)) throw error;
+    return undefined;
+  }
 }
 
 /** Reports that fragments of an account are damaged, so that they are built again. */
