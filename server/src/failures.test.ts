@@ -232,30 +232,26 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
 });
 
 describe('a statement of a push is cancelled', () => {
-  test(
-    'while its data is still being sent, and after: the response is an error, nothing is applied, and the next push works',
-    { timeout: 30_000 },
-    async () => {
-      const service = await started(await newDataDir());
-      const short = { settings, data: { users: people(1, 2_500) } };
-      for (const [when, request] of [
-        ['while its data is still being sent', large],
-        ['after all its data has been sent', short],
-      ] as const) {
-        const { pool, account, release, response } = await pushInTheMiddle(service, request);
-        await pool`
+  test('while its data is still being sent, and after: the response is an error, nothing is applied, and the next push works', async () => {
+    const service = await started(await newDataDir());
+    const short = { settings, data: { users: people(1, 2_500) } };
+    for (const [when, request] of [
+      ['while its data is still being sent', large],
+      ['after all its data has been sent', short],
+    ] as const) {
+      const { pool, account, release, response } = await pushInTheMiddle(service, request);
+      await pool`
           select pg_cancel_backend(pid) from pg_stat_activity
           where  datname = current_database() and wait_event_type = 'Lock' and query like 'copy users%'`;
-        expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
-        await release();
-        expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);
-        expect([when, (await push(service.address, account.token, request)).body.applied]).toEqual([
-          when,
-          true,
-        ]);
-      }
-    },
-  );
+      expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
+      await release();
+      expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);
+      expect([when, (await push(service.address, account.token, request)).body.applied]).toEqual([
+        when,
+        true,
+      ]);
+    }
+  });
 });
 
 describe('SIGTERM', () => {
@@ -308,7 +304,7 @@ describe('SIGTERM', () => {
     expect(await stateOf(await connectionsTo(next), account.id)).toEqual(nothing);
   });
 
-  test('waits for a push that does not end for at most SHUTDOWN_SECONDS', { timeout: 30_000 }, async () => {
+  test('waits for a push that does not end for at most SHUTDOWN_SECONDS', async () => {
     const service = await started(await newDataDir(), { SHUTDOWN_SECONDS: '1' });
     const { response } = await pushInTheMiddle(service);
     service.child.kill('SIGTERM');
