@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attribute, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { writeFigures } from './measuring/figures.ts';
+import { fillWeeks } from './measuring/figures.ts';
 import { type BenchRow, median, percentile, ratioText, time, timed } from './measuring/measure.ts';
 import type { Plans, Sized } from './measuring/plans.ts';
 import { chooseGroups, groupIds } from './measuring/reads.ts';
@@ -97,7 +97,7 @@ async function fill(service: Service, plan: Plan): Promise<FilledAccount> {
   await writeHistory(path, company, history);
   await service.command('history', 'import', '--account', String(account.id), path);
   await rm(path);
-  await writeFigures(service, account.id, { weeks: plan.weeks, last });
+  await fillWeeks(service, account.id, { weeks: plan.weeks, last });
   return { account, names: chooseGroups(company), last };
 }
 

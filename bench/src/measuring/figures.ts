@@ -11,7 +11,7 @@ const perWeek = 5;
  * Writes the figures of `weeks` weeks, up to `last`. Each week asks the next five questions. The account has groups, questions and KPIs, and none
  * of these weeks.
  */
-export async function writeFigures(
+export async function fillWeeks(
   { pool }: Service,
   accountId: number,
   { weeks, last }: { weeks: number; last: Week },

@@ -10,7 +10,7 @@ import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
-import type { Chunks, OnDamage } from '../fragments/read-fragments.ts';
+import type { ResponseChunks, OnDamage } from '../fragments/read-fragments.ts';
 import { type GroupScope, selectGroupIdOf, selectScope } from './results.sql.ts';
 import { grouped, type Leaf, translatedQuestion, type TranslatedQuestion } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
@@ -50,14 +50,14 @@ export async function findScope(
   }: Pick<ResultsQuery, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
 ): Promise<GroupScope> {
   if (groupId === undefined) return { groupId, withSubgroups, kind };
-  const scope = { groupId: idIn(groupId), withSubgroups, kind };
+  const scope = { groupId: groupIdIn(groupId), withSubgroups, kind };
   const groups = await selectScope(db, accountId, { ...scope, withSubgroups: false });
   if (groups.length === 0) throw await scopeNotFound(db, accountId, { groupId, kind });
   return scope;
 }
 
 /** Returns the id of a group. If the text is not a valid id, returns 0, which no group has. */
-export const idIn = (groupId: string): number =>
+export const groupIdIn = (groupId: string): number =>
   /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
 
 /**
@@ -81,7 +81,7 @@ export async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
 }
 
 /** Returns a text that is written from rows only, as these are never bytes. */
-export async function textOf(chunks: Chunks): Promise<string> {
+export async function wholeText(chunks: ResponseChunks): Promise<string> {
   let text = '';
   for await (const chunk of chunks) text += chunk as string;
   return text;
@@ -90,7 +90,7 @@ export async function textOf(chunks: Chunks): Promise<string> {
 export const streamedResponse = (
   reader: Reader,
   query: Pick<ResultsQuery, 'window' | 'now'>,
-  chunksOf: () => Chunks,
+  chunksOf: () => ResponseChunks,
 ) => new StreamedResponse(tagOf(reader, query), () => grouped(chunksOf()));
 
 /** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */

@@ -5,10 +5,10 @@ import type { Db } from '../../db/db.ts';
 import type { Reading } from '../../db/replica/reads.ts';
 import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNotFound } from '../../questions/questions.ts';
-import { type Figures, kinds } from '../fragments/fragments.sql.ts';
+import { type WantedFigures, fragmentKinds } from '../fragments/fragments.sql.ts';
 import {
   askedFromFragments,
-  type Chunks,
+  type ResponseChunks,
   type FramesWanted,
   preferFragments,
   resultsFromFragments,
@@ -18,7 +18,7 @@ import {
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import {
   findScope,
-  idIn,
+  groupIdIn,
   inOneBatch,
   leavesOf,
   type Reader,
@@ -26,7 +26,7 @@ import {
   type ResultsQuery,
   scopeNotFound,
   streamedResponse,
-  textOf,
+  wholeText,
   translatedQuestions,
 } from './response-parts.ts';
 import {
@@ -63,11 +63,11 @@ export async function kpiValuesResponse(
     const text = await ofOneGroup(reading, reader, query, async (db, wanted) => {
       const kpi = isPlain && (await selectKpi(db, accountId, kpiId));
       return kpi
-        ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: kinds.kpiValues, kpiId }))
+        ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: fragmentKinds.kpiValues, kpiId }))
         : undefined;
     });
     if (text !== undefined) return text;
-    const groupId = idIn(query.groupId);
+    const groupId = groupIdIn(query.groupId);
     const one = { groupId, kpiId, kind: query.kind };
     const rows = await reading.once(async (db) => {
       const found = await selectGroupKpiValues(db, accountId, one, query.window);
@@ -76,21 +76,21 @@ export async function kpiValuesResponse(
     });
     const kpi = rows[0]?.kpi;
     if (!kpi) throw kpiNotFound();
-    return textOf(kpiChunks(kpi, valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
+    return wholeText(kpiChunks(kpi, valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
   const [scope, kpi] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), selectKpi(db, accountId, kpiId)]),
   );
   if (!kpi) throw kpiNotFound();
   return streamedValues(reading, reader, query, {
-    figures: { kind: kinds.kpiValues, kpiId },
+    figures: { kind: fragmentKinds.kpiValues, kpiId },
     scope,
     rowsOf: (db) => selectKpiValues(db, accountId, scope, kpiId, query.window),
     around: (values) => kpiChunks(kpi, values),
   });
 }
 
-async function* kpiChunks(kpi: KpiHead, values: Chunks) {
+async function* kpiChunks(kpi: KpiHead, values: ResponseChunks) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
   yield* values;
   yield ']}';
@@ -107,10 +107,10 @@ async function ofOneGroup(
   reading: Reading,
   reader: Reader,
   { groupId, kind, window }: ResultsQuery,
-  chunksOf: (db: Db, wanted: FramesWanted) => Promise<Chunks | undefined>,
+  chunksOf: (db: Db, wanted: FramesWanted) => Promise<ResponseChunks | undefined>,
 ): Promise<string | undefined> {
   if (!window || addWeeks(window.first, fewestWeeks) > window.last) return undefined;
-  const scope = { groupId: idIn(groupId), withSubgroups: false, kind };
+  const scope = { groupId: groupIdIn(groupId), withSubgroups: false, kind };
   return reading.once(async (db) => {
     const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
     return chunks && textFromFragments(reader, chunks);
@@ -128,10 +128,10 @@ function streamedValues(
     rowsOf,
     around,
   }: {
-    figures: Figures;
+    figures: WantedFigures;
     scope: GroupScope;
     rowsOf: (db: Db) => AsyncIterable<ValueRow[]>;
-    around: (values: Chunks) => Chunks;
+    around: (values: ResponseChunks) => ResponseChunks;
   },
 ): StreamedResponse {
   const { accountId, numbers } = reader;
@@ -164,27 +164,27 @@ export async function ratesResponse(
   if (!query.withSubgroups) {
     const isPlain = reader.numbers === 'plain';
     const text = await ofOneGroup(reading, reader, query, async (db, wanted) =>
-      isPlain ? rateChunks(valuesFromFragments(db, wanted, { kind: kinds.rates })) : undefined,
+      isPlain ? rateChunks(valuesFromFragments(db, wanted, { kind: fragmentKinds.rates })) : undefined,
     );
     if (text !== undefined) return text;
-    const groupId = idIn(query.groupId);
+    const groupId = groupIdIn(query.groupId);
     const rows = await reading.once(async (db) => {
       const found = await selectGroupRates(db, accountId, { groupId, kind: query.kind }, query.window);
       if (!found[0]) throw await scopeNotFound(db, accountId, query);
       return found;
     });
-    return textOf(rateChunks(valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
+    return wholeText(rateChunks(valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
   const scope = await reading.once((db) => findScope(db, accountId, query));
   return streamedValues(reading, reader, query, {
-    figures: { kind: kinds.rates },
+    figures: { kind: fragmentKinds.rates },
     scope,
     rowsOf: (db) => selectRates(db, accountId, scope, query.window),
     around: rateChunks,
   });
 }
 
-async function* rateChunks(values: Chunks) {
+async function* rateChunks(values: ResponseChunks) {
   yield '[{"values":[';
   yield* values;
   yield ']}]';
@@ -219,7 +219,7 @@ export async function resultsResponse(
       return resultChunks(values, undefined);
     });
     if (text !== undefined) return text;
-    const one = { groupId: idIn(query.groupId), kind: query.kind, questionIds };
+    const one = { groupId: groupIdIn(query.groupId), kind: query.kind, questionIds };
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupResults(db, accountId, one, window),
@@ -229,7 +229,7 @@ export async function resultsResponse(
       return [found, all] as const;
     });
     const values = valuesOfRows(inOneBatch(rows), questions, wanted);
-    return textOf(resultChunks(values, undefined));
+    return wholeText(resultChunks(values, undefined));
   }
   const [scope, questions] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
@@ -249,7 +249,7 @@ export async function resultsResponse(
 }
 
 /** Writes results as a JSON object, and adds their questions to `included`. */
-type WriteValues = (included: Map<number, TranslatedQuestion>) => Chunks;
+type WriteValues = (included: Map<number, TranslatedQuestion>) => ResponseChunks;
 
 const valuesOfRows =
   (
@@ -300,7 +300,7 @@ export async function askedQuestionsResponse(
       return askedChunks((lists) => askedFromFragments(db, wanted, lists), questions);
     });
     if (text !== undefined) return text;
-    const groupId = idIn(query.groupId);
+    const groupId = groupIdIn(query.groupId);
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupAsked(db, accountId, groupId, window),
@@ -309,7 +309,7 @@ export async function askedQuestionsResponse(
       if (!found) throw await scopeNotFound(db, accountId, query);
       return [found, all] as const;
     });
-    return textOf(askedChunks(askedOfRows(inOneBatch(rows)), questions));
+    return wholeText(askedChunks(askedOfRows(inOneBatch(rows)), questions));
   }
   const [scope, questions] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
@@ -326,7 +326,7 @@ export async function askedQuestionsResponse(
 }
 
 /** Writes asked questions as a JSON object, and adds the lists of their ids to `lists`. */
-type WriteAsked = (lists: Set<string>) => Chunks;
+type WriteAsked = (lists: Set<string>) => ResponseChunks;
 
 const askedOfRows =
   (rows: AsyncIterable<AskedRow[]>): WriteAsked =>

@@ -14,13 +14,13 @@ import {
   selectResults,
 } from '../data/results.sql.ts';
 import { entryOfAsked, entryOfResult, entryOfValue } from './entries.ts';
-import { type Entry, frameOf, Frames, DamagedFrames, periodOf, weekNumber } from './frames.ts';
+import { type FrameEntry, frameOf, Frames, DamagedFrames, periodOf, weekIndex } from './frames.ts';
 import {
   deleteAllFragments,
   deleteLeftFragments,
   type FragmentList,
   insertFragmentWeeks,
-  kinds,
+  fragmentKinds,
   selectAccountsToBuild,
   selectFragments,
   selectWeeksToBuild,
@@ -46,7 +46,7 @@ export async function buildAllFragments(pool: Pool): Promise<void> {
  */
 export async function buildFragments(pool: Pool, accountId: AccountId): Promise<void> {
   try {
-    const due = Map.groupBy(await selectWeeksToBuild(pool, accountId), (week) => periodOf(weekNumber(week)));
+    const due = Map.groupBy(await selectWeeksToBuild(pool, accountId), (week) => periodOf(weekIndex(week)));
     for (const weeks of due.values()) await buildWeeks(pool, accountId, weeks);
   } catch (error) {
     if (!(error instanceof DamagedFrames)) throw error;
@@ -70,7 +70,7 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
   ]);
   const types = new Map(questions.map(({ id, type }) => [id, type]));
   const window = { first: weeks[0] as Week, last: weeks.at(-1) as Week };
-  const period = periodOf(weekNumber(window.first));
+  const period = periodOf(weekIndex(window.first));
   const chosen = new Set(weeks);
   const scopes: GroupScope[] = (['group', 'segment'] as const).map((kind) => ({
     groupId: undefined,
@@ -81,27 +81,32 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
     kind: number,
     kpiId: string,
     rowsOf: (scope: GroupScope) => AsyncIterable<T[]>,
-    entryOf: (row: T) => Entry,
+    entryOf: (row: T) => FrameEntry,
   ): Promise<void> {
     const list = { kind, kpiId, period };
     for (const scope of scopes)
       await writeRows(pool, accountId, list, entriesIn(rowsOf(scope), chosen, entryOf));
   }
   await write(
-    kinds.results,
+    fragmentKinds.results,
     '',
     (scope) => selectResults(pool, accountId, scope, window, undefined),
     (row) => entryOfResult(types.get(row.questionId), row),
   );
   for (const { id } of kpis)
     await write(
-      kinds.kpiValues,
+      fragmentKinds.kpiValues,
       id,
       (scope) => selectKpiValues(pool, accountId, scope, id, window),
       entryOfValue,
     );
-  await write(kinds.rates, '', (scope) => selectRates(pool, accountId, scope, window), entryOfValue);
-  await write(kinds.asked, '', (scope) => selectAskedOfGroups(pool, accountId, scope, window), entryOfAsked);
+  await write(fragmentKinds.rates, '', (scope) => selectRates(pool, accountId, scope, window), entryOfValue);
+  await write(
+    fragmentKinds.asked,
+    '',
+    (scope) => selectAskedOfGroups(pool, accountId, scope, window),
+    entryOfAsked,
+  );
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await insertFragmentWeeks(tx, accountId, weeks);
@@ -110,7 +115,7 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
 }
 
 /** The entries of a question and a group. */
-type GroupEntries = { questionId: number; groupId: number; entries: Entry[] };
+type GroupEntries = { questionId: number; groupId: number; entries: FrameEntry[] };
 
 /** Yields the entries of rows, which are ordered by question and group, in batches. Other weeks than the chosen ones are left out. */
 type WeekRow = { questionId?: number; groupId: number; week: Week };
@@ -118,7 +123,7 @@ type WeekRow = { questionId?: number; groupId: number; week: Week };
 async function* entriesIn<T extends WeekRow>(
   batches: AsyncIterable<T[]>,
   chosen: ReadonlySet<Week>,
-  entryOf: (row: T) => Entry,
+  entryOf: (row: T) => FrameEntry,
 ): AsyncGenerator<GroupEntries[]> {
   let ready: GroupEntries[] = [];
   let latest: GroupEntries | undefined;
@@ -170,7 +175,7 @@ async function knownEntries(
   accountId: AccountId,
   list: FragmentList,
   groups: GroupEntries[],
-): Promise<Map<string, Entry[]>> {
+): Promise<Map<string, FrameEntry[]>> {
   const rows = await selectFragments(db, accountId, list, groups);
   return new Map(
     rows.map(({ questionId, groupId, frame }) => {
@@ -182,7 +187,7 @@ async function knownEntries(
 }
 
 /** Returns entries in the order of weeks. Those of `more` replace those of the same weeks. */
-function merged(before: Entry[], more: Entry[]): Entry[] {
+function merged(before: FrameEntry[], more: FrameEntry[]): FrameEntry[] {
   const byWeek = new Map([...before, ...more].map((entry) => [entry.week, entry]));
   return [...byWeek.values()].toSorted((a, b) => a.week - b.week);
 }

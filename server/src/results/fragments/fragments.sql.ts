@@ -12,14 +12,14 @@ import {
 } from '../../db/db.ts';
 import { groupsInScope, type GroupScope, groupWithId } from '../data/results.sql.ts';
 import type { Window } from '../data/window.ts';
-import { periodOf, weekNumber } from './frames.ts';
+import { periodOf, weekIndex } from './frames.ts';
 
 /** What fragments are about, as the column `kind` has it. */
-export const kinds = { results: 1, kpiValues: 2, rates: 3, asked: 4 } as const;
+export const fragmentKinds = { results: 1, kpiValues: 2, rates: 3, asked: 4 } as const;
 
 /** `kpiId`: of KPI values. `questionIds`: of results; undefined: all. */
-export type Figures = {
-  kind: (typeof kinds)[keyof typeof kinds];
+export type WantedFigures = {
+  kind: (typeof fragmentKinds)[keyof typeof fragmentKinds];
   kpiId?: string | undefined;
   questionIds?: number[] | undefined;
 };
@@ -38,7 +38,7 @@ export async function* selectFrames(
   db: Db,
   accountId: AccountId,
   scope: GroupScope,
-  figures: Figures,
+  figures: WantedFigures,
   window: Window,
 ): AsyncGenerator<FrameBlock> {
   const { kind, kpiId = '' } = figures;
@@ -64,7 +64,7 @@ export async function* selectFrames(
         and  f.question_id = b.question_id and f.group_id = any(b.ids)
         and  f.period between ${first} and ${last}
     ) f
-    cross  join lateral (${kind === kinds.asked ? openOf(db, accountId, window) : db`select null as open`}) o
+    cross  join lateral (${kind === fragmentKinds.asked ? openOf(db, accountId, window) : db`values (null)`}) o (open)
     where  f.frames is not null or o.open is not null`;
   for await (const rows of inBatches(asBytes(statement), blocksPerBatch, batchesAhead))
     yield* rows.map(blockOf);
@@ -87,13 +87,13 @@ export async function selectFramesOfOne(
   db: Db,
   accountId: AccountId,
   { groupId, kind: kindOfGroup }: { groupId: number; kind?: Kind | undefined },
-  figures: Figures,
+  figures: WantedFigures,
   window: Window,
 ): Promise<FrameBlock[]> {
   const { kind, kpiId = '', questionIds } = figures;
   const [first, last] = periodsOf(window);
   const ofQuestions =
-    kind !== kinds.results
+    kind !== fragmentKinds.results
       ? db`f.question_id = 0`
       : questionIds
         ? db`f.question_id = any(${questionIds})`
@@ -116,23 +116,23 @@ export async function selectFramesOfOne(
     union  all
     select 0, null, o.open
     from   usable b
-    cross  join lateral (${kind === kinds.asked ? openOf(db, accountId, window) : db`select null as open`}) o
+    cross  join lateral (${kind === fragmentKinds.asked ? openOf(db, accountId, window) : db`values (null)`}) o (open)
     where  o.open is not null`);
   return rows.map(blockOf);
 }
 
 const periodsOf = ({ first, last }: Window): [first: number, last: number] => [
-  periodOf(weekNumber(first)),
-  periodOf(weekNumber(last)),
+  periodOf(weekIndex(first)),
+  periodOf(weekIndex(last)),
 ];
 
 /**
  * A row if the figures of all weeks can be read from fragments: those of closed weeks are complete, and open weeks have none yet. Questions that
  * open weeks ask are added, but only after those of closed weeks.
  */
-function usableIn(db: Db, accountId: AccountId, { kind }: Figures, { first, last }: Window): Fragment {
+function usableIn(db: Db, accountId: AccountId, { kind }: WantedFigures, { first, last }: Window): Fragment {
   const isInTheWay =
-    kind === kinds.asked
+    kind === fragmentKinds.asked
       ? db`exists (select from weeks c
                    where  c.account_id = ${accountId} and c.week > w.week and c.week <= ${last} and c.closed_at is not null)`
       : db`w.shown_at is not null`;
@@ -147,9 +147,9 @@ function usableIn(db: Db, accountId: AccountId, { kind }: Figures, { first, last
 }
 
 /** The ids of the questions that have fragments, each looked up in the index after the one before. 0 if it is not about results. */
-function itemsOf(db: Db, accountId: AccountId, { kind, questionIds }: Figures): Fragment {
-  if (kind !== kinds.results) return db`select 0`;
-  if (questionIds) return db`select distinct unnest(${questionIds}::integer[])`;
+function itemsOf(db: Db, accountId: AccountId, { kind, questionIds }: WantedFigures): Fragment {
+  if (kind !== fragmentKinds.results) return db`values (0)`;
+  if (questionIds) return db`(select distinct unnest(${questionIds}::integer[]))`;
   const next = db`
     select min(question_id) from fragments
     where  account_id = ${accountId} and kind = ${kind} and kpi_id = ''`;

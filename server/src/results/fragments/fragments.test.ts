@@ -31,7 +31,7 @@ import {
   responseFrom,
   responseFromRows,
 } from './fragments.fixture.ts';
-import { kinds, selectFrames } from './fragments.sql.ts';
+import { fragmentKinds, selectFrames } from './fragments.sql.ts';
 import { DamagedFrames } from './frames.ts';
 import { preferFragments } from './read-fragments.ts';
 import { until } from '../../testing/until.ts';
@@ -231,7 +231,7 @@ describe('responses from fragments', () => {
     const account = await accountOf(company);
     for (let i = 0; i < 20; i++) {
       const scope = { groupId: company.group['company'], withSubgroups: true };
-      const blocks = selectFrames(pool, account.accountId, scope, { kind: kinds.results }, whole);
+      const blocks = selectFrames(pool, account.accountId, scope, { kind: fragmentKinds.results }, whole);
       for await (const _ of blocks) break;
       expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
     }

@@ -1,5 +1,5 @@
 // The format of fragments. A frame has the figures of one group in a period of weeks as the JSON that responses contain, an index of its
-// weeks, and a checksum. Pure.
+// weeks, and a checksum.
 import { type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { crc32 } from 'node:zlib';
 import { neutralTail, tailLength } from './neutral-tail.ts';
@@ -14,13 +14,13 @@ export type FrameOwner = { accountId: number; kind: number; kpiId: string; quest
  * The figures of a week. `text`: JSON with its key, such as `"2548":{…}`. `at`: how many bytes of it are before what is inserted when it is
  * sent. Undefined: nothing is.
  */
-export type Entry = { week: number; text: string; at?: number | undefined };
+export type FrameEntry = { week: number; text: string; at?: number | undefined };
 
 /** Frames that are not as they were written. */
 export class DamagedFrames extends Error {}
 
 /** Returns the number of a week, counted from before year 1, so that no number is negative. */
-export const weekNumber = (week: Week): number =>
+export const weekIndex = (week: Week): number =>
   Math.round(Date.parse(`${weekOf(week)}T00:00:00Z`) / 604_800_000) + 110_000;
 
 export const periodOf = (week: number): number => Math.floor(week / weeksPerPeriod);
@@ -41,8 +41,8 @@ const seedOf = ({ accountId, kind, kpiId, questionId }: FrameOwner): number =>
   crc32(`${accountId} ${kind} ${questionId} ${kpiId}`);
 
 /** Returns a frame. The entries are in the order of their weeks, all in the same period. */
-export function frameOf(owner: FrameOwner, groupId: number, entries: readonly Entry[]): string {
-  const period = periodOf((entries[0] as Entry).week);
+export function frameOf(owner: FrameOwner, groupId: number, entries: readonly FrameEntry[]): string {
+  const period = periodOf((entries[0] as FrameEntry).week);
   let [index, body, length] = ['', '', 0];
   for (const { week, text, at } of entries) {
     const bytes = Buffer.byteLength(text) + 1;
@@ -129,8 +129,8 @@ export class Frames {
   }
 
   /** Returns the chosen weeks as they were written. */
-  entries(): Entry[] {
-    const entries: Entry[] = [];
+  entries(): FrameEntry[] {
+    const entries: FrameEntry[] = [];
     this.each((from, at, to, week) => {
       const text = this.bytes.toString('utf8', from + 1, to);
       entries.push({ week, text, at: at === 0 ? undefined : at - from - 1 });

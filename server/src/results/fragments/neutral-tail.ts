@@ -1,5 +1,5 @@
 // Checksums that don't change the checksum of what they are appended to. Text that ends with one leaves the CRC as it was before, so the
-// checksum of many such texts in a row is checked by one call, whose cost is otherwise as high as for several KB. Pure.
+// checksum of many such texts in a row is checked by one call, whose cost is otherwise as high as for several KB.
 import { crc32 } from 'node:zlib';
 
 /** The number of characters of a tail. Each has 6 bits that can be chosen, which are more than the 32 of the checksum. */

@@ -7,12 +7,12 @@ import { type Chunk, chunksAfter } from '../../db/replica/reads.ts';
 import type { GroupScope } from '../data/results.sql.ts';
 import { optionTexts, type TranslatedQuestion } from '../data/shape.ts';
 import type { Window } from '../data/window.ts';
-import { DamagedFrames, type FrameOwner, Frames, weekNumber } from './frames.ts';
+import { DamagedFrames, type FrameOwner, Frames, weekIndex } from './frames.ts';
 import {
-  type Figures,
+  type WantedFigures,
   type FrameBlock,
   hasVersion,
-  kinds,
+  fragmentKinds,
   selectFrames,
   selectFramesOfOne,
 } from './fragments.sql.ts';
@@ -21,7 +21,7 @@ import { Output } from './output.ts';
 /** Thrown before anything else if fragments can't be used. */
 class NotInFragments extends Error {}
 
-export type Chunks = AsyncIterable<Chunk>;
+export type ResponseChunks = AsyncIterable<Chunk>;
 
 /** What to read. */
 export type FramesWanted = {
@@ -38,9 +38,9 @@ type CheckedBlock = { questionId: number; frames: Frames; first: number; last: n
 async function* blocksOf(
   db: Db,
   { accountId, scope, window }: FramesWanted,
-  figures: Figures,
+  figures: WantedFigures,
 ): AsyncGenerator<CheckedBlock> {
-  const [first, last] = [weekNumber(window.first), weekNumber(window.last)];
+  const [first, last] = [weekIndex(window.first), weekIndex(window.last)];
   let previous: FrameBlock | undefined;
   const { groupId, withSubgroups, kind } = scope;
   const blocks =
@@ -63,7 +63,7 @@ async function* blocksOf(
 export async function* valuesFromFragments(
   db: Db,
   wanted: FramesWanted,
-  figures: Figures,
+  figures: WantedFigures,
 ): AsyncGenerator<Buffer> {
   const output = new Output();
   let skipped = 1; // the first comma
@@ -109,7 +109,7 @@ export async function* resultsFromFragments(
   included: Map<number, TranslatedQuestion>,
 ): AsyncGenerator<Buffer> {
   const output = new NestedOutput();
-  const figures = { kind: kinds.results, questionIds: wanted.questionIds };
+  const figures = { kind: fragmentKinds.results, questionIds: wanted.questionIds };
   for await (const { questionId, frames, first, last } of blocksOf(db, wanted, figures)) {
     const question = questions.get(questionId);
     if (!question) continue; // created since this response began; the next response has it, with another version
@@ -146,7 +146,7 @@ export async function* askedFromFragments(
 ): AsyncGenerator<Buffer> {
   const output = new NestedOutput();
   const noteLists = listsIn(lists);
-  for await (const { frames, first, last, open } of blocksOf(db, wanted, { kind: kinds.asked })) {
+  for await (const { frames, first, last, open } of blocksOf(db, wanted, { kind: fragmentKinds.asked })) {
     const later = openAsked(open, lists);
     const writeOpen = (before: number) => {
       for (let next = later.at(-1); next && next.groupId < before; next = later.at(-1)) {
@@ -193,7 +193,7 @@ function listsIn(lists: Set<string>): (frames: Frames) => void {
 /** Returns the text of chunks from fragments, or undefined if it has to be read from rows. */
 export async function textFromFragments(
   { accountId, onDamage }: { accountId: AccountId; onDamage: OnDamage },
-  chunks: Chunks,
+  chunks: ResponseChunks,
 ): Promise<string | undefined> {
   let text = '';
   try {
@@ -218,7 +218,7 @@ export type OnDamage = (accountId: AccountId, error: Error) => void;
 export async function* preferFragments(
   db: Db,
   { accountId, version, onDamage }: { accountId: AccountId; version: string; onDamage: OnDamage },
-  { fragments, rows }: { fragments: () => Chunks; rows: () => Chunks },
+  { fragments, rows }: { fragments: () => ResponseChunks; rows: () => ResponseChunks },
 ): AsyncGenerator<Chunk> {
   let sent = 0;
   let failure: Error | undefined;
