@@ -8,7 +8,7 @@ import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
 import { benchMail, mailPlans } from './mail.ts';
-import { benchReading, readingPlans } from './reading.ts';
+import { benchReading, readingPlans } from './reading/reading.ts';
 import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';

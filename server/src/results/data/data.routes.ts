@@ -13,7 +13,7 @@ import type { Reads } from '../../db/replica/reads.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import type { OnDamage } from '../fragments/read-fragments.ts';
-import type { Reader, ResultsQuery } from './response-parts.ts';
+import type { Reader, ResultsQuery } from '../responses/response-parts.ts';
 import {
   kpiOf,
   askedQuestionsResponse,

@@ -28,7 +28,7 @@ import {
   streamedResponse,
   wholeText,
   translatedQuestions,
-} from './response-parts.ts';
+} from '../responses/response-parts.ts';
 import {
   type AskedRow,
   type GroupScope,

@@ -4,7 +4,7 @@ import type { Db, Pool } from '../../db/db.ts';
 import { readPrimary } from '../../db/replica/reads.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import type { Random } from '../../simulation/random.ts';
-import type { Reader, ResponseText, ResultsQuery } from '../data/response-parts.ts';
+import type { Reader, ResponseText, ResultsQuery } from '../responses/response-parts.ts';
 import {
   askedQuestionsResponse,
   kpiValuesResponse,

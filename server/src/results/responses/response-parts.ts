@@ -11,9 +11,9 @@ import { groupNotFound } from '../../people/faults.ts';
 import { selectQuestions } from '../../questions/questions.sql.ts';
 import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
 import type { ResponseChunks, OnDamage } from '../fragments/read-fragments.ts';
-import { type GroupScope, selectGroupIdOf, selectScope } from './results.sql.ts';
-import { grouped, type Leaf, translatedQuestion, type TranslatedQuestion } from './shape.ts';
-import { lastWeeks, type Window } from './window.ts';
+import { type GroupScope, selectGroupIdOf, selectScope } from '../data/results.sql.ts';
+import { grouped, type Leaf, translatedQuestion, type TranslatedQuestion } from '../data/shape.ts';
+import { lastWeeks, type Window } from '../data/window.ts';
 
 /** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
 export type Reader = {

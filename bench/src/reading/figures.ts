@@ -2,7 +2,7 @@
 // does not depend on where they come from.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
-import type { Service } from './service.ts';
+import type { Service } from '../measuring/service.ts';
 
 /** How many of the account's questions each week asks, in turn. */
 const perWeek = 5;

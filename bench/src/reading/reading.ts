@@ -6,15 +6,15 @@ import { buildFragments } from '@soundings/server/src/results/fragments/build-fr
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attribute, makeCompany } from './company.ts';
-import { writeHistory } from './history.ts';
-import { fillWeeks } from './measuring/figures.ts';
-import { type BenchRow, median, percentile, ratioText, time, timed } from './measuring/measure.ts';
-import type { Plans, Sized } from './measuring/plans.ts';
-import { chooseGroups, groupIds } from './measuring/reads.ts';
-import type { BenchAccount, Beside, Service, ServiceProcess } from './measuring/service.ts';
-import type { LoadResult } from './processes/load.ts';
-import { pushBodyOf, push } from './push.ts';
+import { attribute, makeCompany } from '../company.ts';
+import { writeHistory } from '../history.ts';
+import { fillWeeks } from './figures.ts';
+import { type BenchRow, median, percentile, ratioText, time, timed } from '../measuring/measure.ts';
+import type { Plans, Sized } from '../measuring/plans.ts';
+import { chooseGroups, groupIds } from '../measuring/reads.ts';
+import type { BenchAccount, Beside, Service, ServiceProcess } from '../measuring/service.ts';
+import type { LoadResult } from '../processes/load.ts';
+import { pushBodyOf, push } from '../push.ts';
 
 type Plan = { users: number; groups: number; weeks: number; rounds: number; seconds: number };
 
@@ -81,9 +81,9 @@ type FilledAccount = { account: BenchAccount; names: ReturnType<typeof chooseGro
 async function filled(service: Service, plan: Plan): Promise<FilledAccount> {
   const path = join(service.dataDir, 'reading.json');
   if (service.kept && existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as FilledAccount;
-  const made = await fill(service, plan);
-  if (service.kept) writeFileSync(path, JSON.stringify(made));
-  return made;
+  const account = await fill(service, plan);
+  if (service.kept) writeFileSync(path, JSON.stringify(account));
+  return account;
 }
 
 async function fill(service: Service, plan: Plan): Promise<FilledAccount> {
