@@ -48,7 +48,10 @@ import {
   selectGroupResults,
 } from './single-group.sql.ts';
 import { answerData, type Leaf, nested, questionList, type TranslatedQuestion, valueList } from './shape.ts';
-import { lastWeeks } from './window.ts';
+import { lastWeeks, type Window } from './window.ts';
+
+/** Whether weeks are read from fragments. A fragment has up to 52, so fewer weeks are read faster from rows. */
+const isLong = ({ first, last }: Window): boolean => addWeeks(first, 12) <= last;
 
 /** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
 export async function kpiValuesResponse(
@@ -96,9 +99,6 @@ async function* kpiChunks(kpi: KpiHead, values: ResponseChunks) {
   yield ']}';
 }
 
-/** A single group has so few rows in fewer weeks that reading them is faster. */
-const fewestWeeks = 13;
-
 /**
  * Returns a response about a single group from fragments. Undefined if it has to be read from rows. `chunksOf`: writes it, or returns undefined
  * if it can't.
@@ -109,7 +109,7 @@ async function ofOneGroup(
   { groupId, kind, window }: ResultsQuery,
   chunksOf: (db: Db, wanted: FramesWanted) => Promise<ResponseChunks | undefined>,
 ): Promise<string | undefined> {
-  if (!window || addWeeks(window.first, fewestWeeks) > window.last) return undefined;
+  if (!window || !isLong(window)) return undefined;
   const scope = { groupId: groupIdIn(groupId), withSubgroups: false, kind };
   return reading.once(async (db) => {
     const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
@@ -140,7 +140,7 @@ function streamedValues(
     reading.stream((rows, db) => {
       const fromRows = () => around(valueList(rowsOf(rows), numbers));
       // Fragments have plain numbers, and can't be searched for the latest value.
-      if (!window || numbers !== 'plain') return fromRows();
+      if (!window || !isLong(window) || numbers !== 'plain') return fromRows();
       const wanted = { accountId, scope, window };
       const fragments = () => around(valuesFromFragments(rows, wanted, figures));
       return preferFragments(db, reader, { fragments, rows: fromRows });
@@ -239,7 +239,7 @@ export async function resultsResponse(
       const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
       const results = () => selectResults(rows, accountId, scope, window, questionIds);
       const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
-      if (granular) return fromRows();
+      if (granular || !isLong(window)) return fromRows();
       const values = (included: Map<number, TranslatedQuestion>) =>
         resultsFromFragments(rows, { accountId, scope, window, questionIds }, questions, included);
       const fragments = () => resultChunks(values, more());
@@ -317,10 +317,11 @@ export async function askedQuestionsResponse(
   return streamedResponse(reader, query, () =>
     reading.stream((rows, db) => {
       const wanted = { accountId, scope, window };
-      return preferFragments(db, reader, {
-        fragments: () => askedChunks((lists) => askedFromFragments(rows, wanted, lists), questions),
-        rows: () => askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions),
-      });
+      const fromRows = () =>
+        askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions);
+      if (!isLong(window)) return fromRows();
+      const fragments = () => askedChunks((lists) => askedFromFragments(rows, wanted, lists), questions);
+      return preferFragments(db, reader, { fragments, rows: fromRows });
     }),
   );
 }

@@ -12,11 +12,11 @@ import { caseCount } from '../../testing/house/cases.ts';
 import { apply } from '../../testing/organizations.ts';
 import { answerLine, importLines, later, round } from '../../testing/surveys.ts';
 import {
-  allWeeks,
   type Company,
   openCompany,
   options,
   peopleOf,
+  range,
   tree,
   useService,
   world,
@@ -355,7 +355,7 @@ describe('a damaged fragment', () => {
     const { account, group } = company;
     await buildFragments(world.pool, account.id);
     await world.pool`update fragments set frame = frame || 'x' where account_id = ${account.id}`;
-    const path = `/v1/results?groupId=${group['company']}&includeSubgroups=true${allWeeks}`;
+    const path = `/v1/results?groupId=${group['company']}&includeSubgroups=true${range('2026-01-05', '2026-11-22')}`;
     const { status } = await world.request('GET', path, { headers: { authorization: account.token } });
     expect(status).toBe(200);
     await until(async () => (await fragmentsOf(account.id)).weeks === 0);
@@ -414,18 +414,21 @@ describe('fragments', () => {
     expect((await fragmentsOf(account.id)).groups).not.toContain(gone);
   });
 
-  test('serve a single group, if it is requested for many weeks', async () => {
+  test('serve groups, with and without their subgroups, if they are requested for 13 weeks or more', async () => {
     const company = await openCompany();
     const { account, group } = company;
     await buildFragments(world.pool, account.id);
     // Nothing does this. It shows where a response comes from.
     await world.pool`update results set answers = 4711 where account_id = ${account.id} and answers is not null`;
-    const years = { first: '2024-01-01', last: '2026-11-16' };
-    const isFromRows = async (window: typeof years) => {
-      const query = queryOf(group['company']!, { withSubgroups: false, window });
+    const isFromRows = async (first: Week, withSubgroups: boolean) => {
+      const query = queryOf(group['company']!, { withSubgroups, window: { first, last: '2026-11-16' } });
       return (await read(company, { query })).text.includes('4711');
     };
-    expect([await isFromRows(years), await isFromRows(whole)]).toEqual([false, true]);
+    for (const withSubgroups of [false, true])
+      expect([
+        await isFromRows('2026-08-24', withSubgroups),
+        await isFromRows('2026-08-31', withSubgroups),
+      ]).toEqual([false, true]);
   });
 
   test('of closed weeks only are written, and the open week is added to asked questions', async () => {
@@ -457,7 +460,7 @@ describe('fragments', () => {
     expect((await read(company, { endpoint: 'asked' })).isFromFragments).toBe(true);
     const until46 = {
       ...queryOf(company.group['company']!),
-      window: { first: '2026-11-02', last: '2026-11-09' },
+      window: { ...whole, last: '2026-11-09' },
     };
     expect((await read(company, { query: until46 })).isFromFragments).toBe(true);
   });
@@ -470,7 +473,7 @@ describe('fragments', () => {
   });
 });
 
-const whole = { first: '2026-11-02', last: '2026-11-16' };
+const whole = { first: '2026-01-05', last: '2026-11-16' };
 const queryOf = (groupId: number, more: object = {}) => ({
   groupId: String(groupId),
   withSubgroups: true,
