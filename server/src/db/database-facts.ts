@@ -11,7 +11,12 @@ export type DatabaseFacts = {
   sizeBytes: number;
   /** Whether it refuses writes, because it is a replica or read-only by its settings. */
   isReadOnly: boolean;
-  role: { isSuperuser: boolean; canCreateTables: boolean; canCreateSchemas: boolean };
+  role: {
+    isSuperuser: boolean;
+    canCreateTables: boolean;
+    canCreateSchemas: boolean;
+    canCreateTemporaryTables: boolean;
+  };
   /** Tables of the schema that belong to a role whose rights ours doesn't have. */
   foreignTables: string[];
   /** How many connections ours can still open, and the maximum for all of them. */
@@ -35,14 +40,14 @@ export type SchemaFacts = {
 export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
   const row = await serverFacts(pool);
   const limits = [row.total, row.ofDatabase, row.ofRole].filter(({ max }) => max >= 0);
-  const { isSuperuser, canCreateTables, canCreateSchemas } = row;
+  const { isSuperuser, canCreateTables, canCreateSchemas, canCreateTemporaryTables } = row;
   return {
     version: row.version.replace(/ .*/, ''),
     versionNumber: row.versionNumber,
     encoding: row.encoding,
     sizeBytes: row.sizeBytes,
     isReadOnly: row.isReadOnly,
-    role: { isSuperuser, canCreateTables, canCreateSchemas },
+    role: { isSuperuser, canCreateTables, canCreateSchemas, canCreateTemporaryTables },
     foreignTables: row.foreignTables,
     isEncrypted: row.isEncrypted,
     isRemote: row.isRemote,
@@ -82,6 +87,7 @@ async function serverFacts(pool: Pool): Promise<ServerRow> {
            r.rolsuper                                                          as "isSuperuser",
            coalesce(has_schema_privilege(current_schema(), 'create'), false)   as "canCreateTables",
            has_database_privilege(current_database(), 'create')                as "canCreateSchemas",
+           has_database_privilege(current_database(), 'temporary')             as "canCreateTemporaryTables",
            array(select tablename::text
                  from   pg_tables
                  where  schemaname = current_schema() and not pg_has_role(tableowner, 'usage')
