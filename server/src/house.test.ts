@@ -603,6 +603,7 @@ const writers: Record<string, string[]> = {
   scim_directories: ['scim/applying/directories.sql.ts'],
   scim_requests: ['scim/request-log.sql.ts'],
   sent_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
+  removed_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
   users: [
     'scim/applying/takeover.sql.ts',
     'sync/parts/sent-people.sql.ts',

@@ -1,6 +1,6 @@
 // Facts about the database for operators: its version, size, connections, rights and schema. Only reads, also before the first start.
 import { migrations } from './migrate.ts';
-import type { Pool } from './db.ts';
+import type { Db, Pool } from './db.ts';
 
 export type DatabaseFacts = {
   /** Such as "18.4", and the same as a number: 180004. */
@@ -57,6 +57,13 @@ export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
     },
     schema: await schemaFacts(pool),
   };
+}
+
+/** Returns whether the role of the service may create temporary tables in its database. */
+export async function canCreateTemporaryTables(db: Db): Promise<boolean> {
+  const [row] = await db<{ can: boolean }[]>`
+    select has_database_privilege(current_database(), 'temporary') as can`;
+  return row?.can === true;
 }
 
 /** A limit of connections, -1 for none, and how many are used. */

@@ -1,12 +1,12 @@
-// A large JSON file is read in pieces, with the same result as a small one, wherever its chunks end.
+// A large JSON file is read in fragments, with the same result as a small one, wherever its chunks end.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../base/json.ts';
 import { cases } from '../../testing/house/cases.ts';
-import { jsonPieces } from './large-json.ts';
+import { jsonFragments } from './large-json.ts';
 
 /** Reads a text in chunks of these sizes. Undefined if something in it is invalid. */
-async function readInPieces(text: Buffer, sizes: number[]): Promise<unknown> {
+async function readInFragments(text: Buffer, sizes: number[]): Promise<unknown> {
   async function* chunks() {
     for (let at = 0, i = 0; at < text.length; i++) {
       const size = sizes[i % sizes.length] as number;
@@ -16,14 +16,14 @@ async function readInPieces(text: Buffer, sizes: number[]): Promise<unknown> {
   }
   const around: string[] = [];
   const lists = { users: [] as unknown[], groups: [] as unknown[] };
-  for await (const piece of jsonPieces(chunks())) {
-    if ('around' in piece) {
-      around.push(piece.around);
+  for await (const fragment of jsonFragments(chunks())) {
+    if ('around' in fragment) {
+      around.push(fragment.around);
       continue;
     }
-    const parsed = parseJson(piece.entry);
+    const parsed = parseJson(fragment.entry);
     if ('fault' in parsed) return undefined;
-    lists[piece.list].push(parsed.value);
+    lists[fragment.list].push(parsed.value);
   }
   const parsed = parseJson(Buffer.from(around.join(''), 'latin1'));
   return 'value' in parsed ? { around: parsed.value, lists } : undefined;
@@ -71,14 +71,14 @@ const written = fc
     return json.slice(0, at) + damage[1] + json.slice(at + (damage[0] % 2));
   });
 
-test('a file has the same lists in pieces as it has as a whole, and the same files are invalid', async () => {
+test('a file has the same lists in fragments as it has as a whole, and the same files are invalid', async () => {
   const seen = { valid: 0, invalid: 0 };
   const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(written, sizes, async (json, chunkSizes) => {
       const bytes = Buffer.from(json);
       const whole = readAsWhole(bytes);
-      expect(await readInPieces(bytes, chunkSizes)).toEqual(whole);
+      expect(await readInFragments(bytes, chunkSizes)).toEqual(whole);
       seen[whole === undefined ? 'invalid' : 'valid']++;
     }),
     cases(4000),

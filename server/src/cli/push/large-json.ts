@@ -5,17 +5,17 @@ import { type JsonValue, parseJson } from '../../base/json.ts';
 
 type List = 'users' | 'groups';
 
-/** A piece of such a file: text outside of the lists, or the text of an entry. */
-export type JsonPiece = { around: string } | { list: List; entry: Buffer };
+/** A fragment of such a file: text outside of the lists, or the text of an entry. */
+export type JsonFragment = { around: string } | { list: List; entry: Buffer };
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Yields the pieces of a JSON text. The lists are `users` and `groups` of the outermost object, or of its `data`. The text can be anything: if it
+ * Yields the fragments of a JSON text. The lists are `users` and `groups` of the outermost object, or of its `data`. The text can be anything: if it
  * is no JSON, neither is what is around the lists, or one of the entries.
  */
-export async function* jsonPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonPiece, void> {
+export async function* jsonFragments(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonFragment, void> {
   const scanner = new Scanner();
   for await (const chunk of chunks) yield* scanner.read(chunk);
   yield* scanner.end();
@@ -24,7 +24,7 @@ export async function* jsonPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 class Scanner {
-  /** The piece so far, in all chunks. */
+  /** The fragment so far, in all chunks. */
   #kept: Buffer[] = [];
   #depth = 0;
   #isString = false;
@@ -36,7 +36,7 @@ class Scanner {
   #text: number[] = [];
   readonly #keys: string[] = [];
 
-  *read(chunk: Buffer): Generator<JsonPiece> {
+  *read(chunk: Buffer): Generator<JsonFragment> {
     let from = 0;
     const keep = (to: number) => {
       if (to > from) this.#kept.push(chunk.subarray(from, to));
@@ -64,7 +64,7 @@ class Scanner {
     keep(chunk.length);
   }
 
-  *end(): Generator<JsonPiece> {
+  *end(): Generator<JsonFragment> {
     if (this.#list) yield { list: this.#list.name, entry: this.#take() };
     else yield this.#around();
   }
@@ -109,23 +109,23 @@ class Scanner {
     return taken;
   }
 
-  #around = (): JsonPiece => ({ around: this.#take().toString('latin1') });
+  #around = (): JsonFragment => ({ around: this.#take().toString('latin1') });
 }
 
-const piecesIn = (path: string) => jsonPieces(createReadStream(path, { highWaterMark: 1024 * 1024 }));
+const fragmentsIn = (path: string) => jsonFragments(createReadStream(path, { highWaterMark: 1024 * 1024 }));
 
 /** Returns the value of a file with empty lists. Throws a Fault if it is invalid outside of the entries. */
 export async function readAround(path: string): Promise<JsonValue> {
   const texts: string[] = [];
-  for await (const piece of piecesIn(path)) if ('around' in piece) texts.push(piece.around);
+  for await (const fragment of fragmentsIn(path)) if ('around' in fragment) texts.push(fragment.around);
   return valueOf(Buffer.from(texts.join(''), 'latin1'));
 }
 
 /** Yields the entries of a list of a file. `place`: where the list is. Throws a Fault that names the place of an entry that is no JSON. */
 export async function* entriesIn(path: string, list: List, place: string): AsyncGenerator<JsonValue, void> {
   let count = 0;
-  for await (const piece of piecesIn(path))
-    if ('list' in piece && piece.list === list) yield valueOf(piece.entry, `${place}${count++}`);
+  for await (const fragment of fragmentsIn(path))
+    if ('list' in fragment && fragment.list === list) yield valueOf(fragment.entry, `${place}${count++}`);
 }
 
 /** `place`: of the value in its file. */

@@ -252,7 +252,7 @@ describe('lists that are too large for one request', () => {
     expect(refused.err).toMatch(/\n- \/users\/1\/email: .*email/i);
   });
 
-  test('are read from a file of any size in pieces, and errors name their place in it', async () => {
+  test('are read entry by entry from a file of any size, and errors name their place in it', async () => {
     const space = ' '.repeat(700_000);
     const users = Array.from({ length: 100 }, (_, i) =>
       JSON.stringify(person(`p${i}`, { accessInfo: { role: 'Manager' } })),

@@ -9,6 +9,7 @@ import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
+import { canCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type StoredPush,
   updatePushRun,
 } from './parts.sql.ts';
-import { canCreateTemporaryTables } from './sent-people.sql.ts';
 
 /** How many changes a response lists. */
 const changesOfPage = 1_000;

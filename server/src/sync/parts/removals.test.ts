@@ -6,6 +6,7 @@ import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { newId } from '../../base/ids.ts';
 import { moduleAt } from '../../base/places.ts';
 import { inTransaction } from '../../db/db.ts';
+import { createUser } from '../../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { person } from '../../testing/organizations.ts';
 import type { Job, JobEnd } from '../pushes.ts';
@@ -29,6 +30,7 @@ test(`${people} people are removed in the memory of a small request`, { timeout:
   const id = await inTransaction(pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Large' });
     await changeAccount(tx, account.id, { largestPush: people });
+    await createUser(tx, account.id, { firstName: 'Ada', email: 'ada@example.org', role: 'Administrator' });
     return account.id;
   });
   await pool`

@@ -15,13 +15,6 @@ export type SentPerson = {
   emailKeyBefore: string | null;
 };
 
-/** Returns whether the role of the service may create temporary tables in its database. */
-export async function canCreateTemporaryTables(db: Db): Promise<boolean> {
-  const [row] = await db<{ can: boolean }[]>`
-    select has_database_privilege(current_database(), 'temporary') as can`;
-  return row?.can === true;
-}
-
 export async function createSentPeople(tx: Transaction): Promise<void> {
   await tx`
     create temporary table sent_people (
