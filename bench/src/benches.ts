@@ -8,6 +8,7 @@ import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './measuring/plans.ts';
 import { benchMail, mailPlans } from './mail.ts';
+import { benchReading, readingPlans } from './reading/reading.ts';
 import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
@@ -37,6 +38,7 @@ export const benches: Record<string, Plans<Bench>> = {
 /** Benchmarks that run only if you name them. */
 export const trials: Record<string, Plans<Bench>> = {
   scale: inBothSizes(benchScale, scalePlans),
+  'data:reading': inBothSizes(benchReading, readingPlans),
   'data:small': inBothSizes(benchData, smallDataPlans),
   hostile: inBothSizes(benchHostile, hostilePlans),
 };

@@ -23,6 +23,7 @@ import { deleteEmailsBefore } from './people/users.sql.ts';
 import { translateLibraries } from './questions/translate-library.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
+import { areFragmentsDue } from './results/fragments/build-fragments.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
 import type { AskedNow, AskOnThread } from './rounds/ask-now.ts';
@@ -193,6 +194,9 @@ function recurringWork({
   const toCompute = async () => {
     if (await areStatisticsDue(pool)) await onWeeks('statistics');
   };
+  const toBuild = async () => {
+    if (await areFragmentsDue(pool)) await onWeeks('fragments');
+  };
   return [
     {
       name: 'notify about expiring tokens',
@@ -223,6 +227,7 @@ function recurringWork({
     { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
     { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     { name: 'compute statistics', cron: '*/10 * * * *', work: toCompute },
+    { name: 'build fragments', cron: '*/10 * * * *', work: toBuild },
   ];
 }
 

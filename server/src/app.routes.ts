@@ -50,6 +50,8 @@ import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { operatingFacts } from './operating/facts.ts';
 import { serveGroups } from './people/groups.routes.ts';
+import { forgetFragments } from './results/fragments/build-fragments.ts';
+import type { OnDamage } from './results/fragments/read-fragments.ts';
 import { serveData } from './results/data/data.routes.ts';
 import { serveDirectory } from './console/directory/directory.routes.ts';
 import type { OnRules } from './scim/applying/rules-thread.ts';
@@ -106,6 +108,18 @@ const authenticator =
       ? senderOf(await pool, authorization, address)
       : callerOf(await pool, authorization, scope, address);
 
+/** Logs that fragments are damaged, and deletes them, so that the job builds them again. Until then, the figures are read from their tables. */
+const onDamagedFragments =
+  (pool: Promise<Pool>, log: Log): OnDamage =>
+  (accountId, error) => {
+    log.error({ accountId, err: error }, 'Stored responses are damaged. They are created again');
+    pool
+      .then((one) => forgetFragments(one, accountId))
+      .catch((failure: unknown) =>
+        log.error({ accountId, err: failure }, 'Damaged responses were not deleted'),
+      );
+  };
+
 type InterfaceDependencies = Omit<Connections, 'reached'> & {
   config: AppConfig;
   now: () => number;
@@ -120,7 +134,7 @@ export function serveInterfaces(
   { config, pool, reads, answers, keys, pushes, now, log, applier, requests }: InterfaceDependencies,
 ): void {
   serveGroups(server, reads);
-  serveData(server, reads, now);
+  serveData(server, reads, { now, onDamage: onDamagedFragments(pool, log) });
   serveOrganization(server, pushes);
   servePushParts(server, { pool, pushes, log });
   serveStorage(server, pool);

@@ -225,15 +225,16 @@ async function* numbers(rows: Db, between: () => Promise<unknown>) {
   const statement = rows<{ n: number }[]>`
     select n::integer as n from generate_series(1, 5000) as n where exists (select from accounts)`;
   for await (const batch of inBatches(statement, 100)) {
-    yield batch.map(({ n }) => `${n}\n`).join('');
+    const text = batch.map(({ n }) => `${n}\n`).join('');
+    yield batches % 2 === 0 ? text : Buffer.from(text);
     if (++batches === 20) await between();
   }
 }
 const allNumbers = Array.from({ length: 5000 }, (_, i) => `${i + 1}\n`).join('');
 
-async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+async function textOf(chunks: AsyncIterable<string | Uint8Array>): Promise<string> {
   let text = '';
-  for await (const chunk of chunks) text += chunk;
+  for await (const chunk of chunks) text += Buffer.from(chunk as string).toString();
   return text;
 }
 

@@ -1,10 +1,11 @@
 // The thread for weeks: opens the rounds of due schedules, closes ended weeks, updates the live figures of open weeks, or computes the
-// statistics of published weeks.
+// statistics or writes the fragments of published weeks.
 import type { LogLevel } from './base/config.ts';
 import { type Log, openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
 import { serveThread } from './jobs/threads.ts';
 import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
+import { buildAllFragments } from './results/fragments/build-fragments.ts';
 import { showLiveWeeks } from './results/live-week.ts';
 import { computeAllStatistics } from './results/statistics/statistics.ts';
 import { askNow, type WhatToAsk } from './rounds/ask-now.ts';
@@ -20,7 +21,7 @@ import type { KeyPlace } from './sealing/epoch-chain.ts';
 export type WeeksWork = {
   databaseUrl: string;
   answerKeys: KeyPlace;
-  work: 'open' | 'ask' | 'close' | 'show' | 'statistics';
+  work: 'open' | 'ask' | 'close' | 'show' | 'statistics' | 'fragments';
   only?: { accountId: number; week: string };
   ask?: WhatToAsk;
   now: number;
@@ -39,9 +40,10 @@ serveThread(async ({ databaseUrl, answerKeys, work, only, ask, now, logLevel }: 
     else if (work === 'open') logOpened(await openDueRounds(pool, keys, now), openLog(logLevel));
     else if (work === 'close') await closeEndedWeeks(pool, keys, now);
     else if (work === 'show') await showLiveWeeks(pool, keys);
-    // Statistics are computed after the figures are published, so that closing never waits for them. If this fails, the
-    // recurring job tries again.
-    if (work !== 'open') await computeAllStatistics(pool);
+    // Statistics and fragments follow when the figures are published, so that closing never waits for them. If this fails, the
+    // recurring jobs try again.
+    if (work !== 'open' && work !== 'fragments') await computeAllStatistics(pool);
+    if (work === 'close' || work === 'fragments') await buildAllFragments(pool);
     return undefined;
   } finally {
     await pool.end({ timeout: 5 });

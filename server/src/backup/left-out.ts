@@ -2,10 +2,15 @@
 // A backup is kept longer than the week, so it must not know more about it than the database does afterwards.
 import { withoutKey } from '../sealing/epoch-keys.ts';
 
-/** Tables without their rows. When a week closes, rows of most are deleted (close-week.sql.ts), and a restored week closes immediately. */
+/**
+ * Tables without their rows. When a week closes, rows of most are deleted (close-week.sql.ts), and a restored week closes immediately. Fragments
+ * are built again from the figures.
+ */
 const emptied = new Set([
   'answers',
   'assignments',
+  'fragment_weeks',
+  'fragments',
   'links',
   'messages',
   'participants',

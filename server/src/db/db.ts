@@ -20,6 +20,8 @@ export type Pool = postgres.Sql;
 export type Db = postgres.ISql;
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+/** A statement with its rows. */
+export type PendingRows<Row> = postgres.PendingQuery<(Row & postgres.Row)[]>;
 /** Only a transaction, for statements that belong together. */
 export type Transaction = postgres.TransactionSql;
 export type AccountId = number;
@@ -163,42 +165,51 @@ export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>):
 const { CLOSE: endOfCursor } = postgres({ max: 1 });
 
 /**
- * Yields the rows of a statement in batches of `size`. Each batch is read from the server only when it is requested. Also throws if
- * the connection is lost between two batches, which the driver's async iterator mistakes for the end.
+ * Yields the rows of a statement in batches of `size`. Each batch is read from the server only when it is requested, or, with `ahead`, while
+ * that many others wait to be requested. Also throws if the connection is lost between two batches, which the driver's async iterator
+ * mistakes for the end.
  */
 export async function* inBatches<T extends postgres.Row>(
   statement: postgres.PendingQuery<T[]>,
   size: number,
+  ahead = 0,
 ): AsyncGenerator<T[], void> {
-  let batch = Promise.withResolvers<T[] | undefined>();
-  let goOn: (signal?: object) => void = () => {};
+  const batches: T[][] = [];
+  let changed = Promise.withResolvers<void>();
+  let goOn: ((signal?: object) => void) | undefined;
+  let isLeft = false;
   let ended: { error?: unknown } | undefined;
   const end = (how: { error?: unknown }) => {
     ended = how;
-    batch.resolve(undefined);
+    changed.resolve();
   };
   const onRows = (rows: T[]) => {
-    batch.resolve(withoutEmptyRows(rows));
+    batches.push(withoutEmptyRows(rows));
+    changed.resolve();
+    if (isLeft) return endOfCursor;
+    if (batches.length <= ahead) return undefined;
     return new Promise<object | undefined>((resolve) => (goOn = resolve));
   };
-  statement.cursor(size, onRows as (rows: unknown[]) => void).then(
+  statement.cursor(size, onRows as (rows: unknown[]) => object | undefined).then(
     () => end({}),
     (error: unknown) => end({ error }),
   );
   try {
     for (;;) {
       // Batches must be read one at a time, so the loop awaits each.
-      const rows = await batch.promise;
-      if (rows) {
-        batch = Promise.withResolvers();
+      await changed.promise;
+      for (let rows = batches.shift(); rows; rows = batches.shift()) {
+        if (batches.length < ahead) goOn?.();
         yield rows;
       }
       if (ended && 'error' in ended) throw ended.error;
       if (ended) return;
-      goOn();
+      changed = Promise.withResolvers();
+      goOn?.();
     }
   } finally {
-    if (!ended) goOn(endOfCursor);
+    isLeft = true;
+    goOn?.(endOfCursor);
   }
 }
 

@@ -3,6 +3,7 @@ import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
 import type { KpiValue, Result } from './figures.ts';
+import { deleteFragments } from './fragments/fragments.sql.ts';
 import type { Rate } from './disclosure/response-rates.ts';
 import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 
@@ -322,6 +323,7 @@ export async function deleteFigures(
     where  account_id = ${accountId} and group_id = any(${groupIds})
       and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
   await tx`delete from asked where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await deleteFragments(tx, accountId, groupIds);
   const shown = await tx<{ week: Week; questionId: number; position: number }[]>`
     delete from comment_groups
     where  account_id = ${accountId} and group_id = any(${groupIds})

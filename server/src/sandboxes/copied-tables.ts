@@ -29,7 +29,7 @@ export const copiedTables: ReadonlySet<string> = new Set([
 
 /**
  * The tables that are not copied. Some are empty in the template: open weeks, what only the console or a directory writes, and what belongs to
- * people who sign in. The others begin empty in a sandbox: runs, files, digests and the audit log.
+ * people who sign in. The others begin empty in a sandbox: runs, files, digests, the audit log, and fragments, which a job writes.
  */
 export const emptyTables: ReadonlySet<string> = new Set([
   'accounts',
@@ -50,6 +50,8 @@ export const emptyTables: ReadonlySet<string> = new Set([
   'files',
   'focus_events',
   'focuses',
+  'fragment_weeks',
+  'fragments',
   'kiosks',
   'links',
   'logout_tokens',

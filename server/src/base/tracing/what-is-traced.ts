@@ -34,6 +34,7 @@ export const tracedJobs: ReadonlySet<string> = new Set([
   'process files',
   'send digests',
   'compute statistics',
+  'build fragments',
   'mail sign-in link',
   'mail sign-in invitation',
   'mail pending administrators',

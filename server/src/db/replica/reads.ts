@@ -6,15 +6,18 @@ import { type AtVersion, inTime, late, openSnapshot, type Snapshot } from './sna
 import type { ReplicaFacts } from './states.ts';
 import { type Watch, watchReplica } from './watch.ts';
 
+/** A part of a response: text, or bytes that are not changed afterwards. */
+export type Chunk = string | Uint8Array;
+
 /** Reads an account. */
 export type Reading = {
   /** Runs `work`, which only reads. If the replica fails, `work` runs again on the primary server. */
   once<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
-   * Yields the text of `chunks`. `rows`: for rows that are read in batches. `db`: for other statements meanwhile. If the replica fails, the
+   * Yields what `chunks` yields. `rows`: for rows that are read in batches. `db`: for other statements meanwhile. If the replica fails, the
    * rest comes from the primary server, if the account has not changed.
    */
-  stream(chunks: (rows: Db, db: Db) => AsyncIterable<string>): AsyncIterable<string>;
+  stream(chunks: (rows: Db, db: Db) => AsyncIterable<Chunk>): AsyncIterable<Chunk>;
 };
 
 /** `served`: how often the replica was read. `left`: how often the primary server was read instead. */
@@ -137,7 +140,7 @@ async function* stream(
   { long, primary }: { long: Pool; primary: Primary },
   account: AtVersion,
   chunks: Parameters<Reading['stream']>[0],
-): AsyncGenerator<string> {
+): AsyncGenerator<Chunk> {
   const [rows, db] = await replica.open(long, account, 2);
   if (!rows || !db) {
     replica.onLeft();
@@ -146,9 +149,9 @@ async function* stream(
   let sent = 0;
   let failure: unknown;
   try {
-    for await (const text of chunks(rows.db, db.db)) {
-      sent += text.length;
-      yield text;
+    for await (const chunk of chunks(rows.db, db.db)) {
+      sent += Buffer.byteLength(chunk);
+      yield chunk;
     }
     replica.onServed();
     return;
@@ -163,25 +166,32 @@ async function* stream(
   else yield* restOf(primary, account, chunks, { sent, failure });
 }
 
-/** Yields what follows the first `sent` characters of a text. Throws `failure` if the account has changed, so that they may differ. */
+/** Yields what follows the first `sent` bytes of a response. Throws `failure` if the account has changed, so that they may differ. */
 async function* restOf(
   { reads }: Primary,
   account: AtVersion,
   chunks: Parameters<Reading['stream']>[0],
   { sent, failure }: { sent: number; failure: unknown },
-): AsyncGenerator<string> {
+): AsyncGenerator<Chunk> {
   const rows = await openSnapshot(reads, account, 'primary');
   // Not from `pool`: a client can read for half an hour, and everything else would wait for the connections.
   const db = rows && (await openSnapshot(reads, account, 'primary').catch(() => undefined));
   try {
     if (!rows || !db) throw failure;
-    let before = sent;
-    for await (const text of chunks(rows.db, db.db)) {
-      if (text.length > before) yield text.slice(before);
-      before = Math.max(0, before - text.length);
-    }
+    yield* chunksAfter(sent, chunks(rows.db, db.db));
   } finally {
     rows?.end();
     db?.end();
+  }
+}
+
+/** Yields what follows the first `bytes` bytes of chunks. The chunks don't have to be divided as those that were sent were. */
+export async function* chunksAfter(bytes: number, chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  let before = bytes;
+  for await (const chunk of chunks) {
+    const length = before === 0 ? 0 : Buffer.byteLength(chunk);
+    if (before === 0) yield chunk;
+    else if (length > before) yield Buffer.from(chunk as Uint8Array).subarray(before);
+    before = Math.max(0, before - length);
   }
 }

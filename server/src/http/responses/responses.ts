@@ -27,9 +27,9 @@ const smallBytes = 1024;
  */
 export class StreamedResponse {
   readonly tag: string;
-  readonly chunks: () => AsyncIterable<string>;
+  readonly chunks: () => AsyncIterable<string | Uint8Array>;
 
-  constructor(tag: string, chunks: () => AsyncIterable<string>) {
+  constructor(tag: string, chunks: () => AsyncIterable<string | Uint8Array>) {
     this.tag = tag;
     this.chunks = chunks;
   }
@@ -118,7 +118,7 @@ type Turn = {
   concurrency: Concurrency;
   accountId: number;
   ended: AbortSignal;
-  chunks: () => AsyncIterable<string>;
+  chunks: () => AsyncIterable<string | Uint8Array>;
 };
 
 /** Waits until earlier responses of the connection have ended and a slot is free, then yields the chunks. */

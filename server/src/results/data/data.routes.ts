@@ -12,8 +12,9 @@ import { type FeedMetric, feedMetrics } from '@soundings/contract/feed-rows.ts';
 import type { Reads } from '../../db/replica/reads.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
+import type { OnDamage } from '../fragments/read-fragments.ts';
+import type { Reader, ResultsQuery } from '../responses/response-parts.ts';
 import {
-  type ResultsQuery,
   kpiOf,
   askedQuestionsResponse,
   kpiValuesResponse,
@@ -25,7 +26,13 @@ import { feedResponse } from './feed.ts';
 import { windowOf } from './window.ts';
 
 /** `now`: the clock, in milliseconds since 1970. */
-export function serveData(server: Server, reads: Promise<Reads>, now: () => number): void {
+export function serveData(
+  server: Server,
+  reads: Promise<Reads>,
+  { now, onDamage }: { now: () => number; onDamage: OnDamage },
+): void {
+  const readerOf = (caller: Omit<Reader, 'onDamage'>): Reader => ({ ...caller, onDamage });
+
   server.serve(getKpis, async ({ caller }) => {
     const kpis = await (await reads).of(caller).once((db) => selectValuedKpis(db, caller.accountId));
     return kpis.map(kpiOf);
@@ -33,15 +40,15 @@ export function serveData(server: Server, reads: Promise<Reads>, now: () => numb
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return kpiValuesResponse((await reads).of(caller), caller, kpiId, queryOf(query, now()));
+    return kpiValuesResponse((await reads).of(caller), readerOf(caller), kpiId, queryOf(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return ratesResponse((await reads).of(caller), caller, queryOf(query, now()));
+    return ratesResponse((await reads).of(caller), readerOf(caller), queryOf(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return resultsResponse((await reads).of(caller), caller, queryOf(query, now()), {
+    return resultsResponse((await reads).of(caller), readerOf(caller), queryOf(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -52,7 +59,7 @@ export function serveData(server: Server, reads: Promise<Reads>, now: () => numb
   server.serve(getAskedQuestions, async ({ caller, query }) => {
     // No questions are asked of segments.
     const ofGroups = { ...queryOf(query, now()), kind: 'group' as const };
-    return askedQuestionsResponse((await reads).of(caller), caller, ofGroups, query['language']);
+    return askedQuestionsResponse((await reads).of(caller), readerOf(caller), ofGroups, query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
@@ -60,7 +67,7 @@ export function serveData(server: Server, reads: Promise<Reads>, now: () => numb
     const kind = query['kind'] as Kind | undefined;
     const feedQuery = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const response = await feedResponse((await reads).of(caller), caller, feedQuery, {
+    const response = await feedResponse((await reads).of(caller), readerOf(caller), feedQuery, {
       metrics,
       format,
       language: query['language'],

@@ -17,7 +17,7 @@ import {
   selectRateFeed,
   type StoredFeedRow,
 } from './feed.sql.ts';
-import { findScope, type Reader, type ResultsQuery, streamedResponse } from './results.ts';
+import { findScope, type Reader, type ResultsQuery, streamedResponse } from '../responses/response-parts.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
 import type { Window } from './window.ts';
 import { neededForWeek } from './week-readings.ts';

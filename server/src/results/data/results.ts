@@ -1,31 +1,44 @@
-// Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
-// are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
-import { dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
-import type { Kind } from '@soundings/contract/data.ts';
-import type { Numbers } from '@soundings/contract/operation.ts';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Fault } from '../../base/errors.ts';
-import { quote } from '../../base/text.ts';
-import type { AccountId, Db } from '../../db/db.ts';
+// Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while they are read, from
+// fragments or rows, so that they take no more memory than small ones. Responses for a single group need a single statement.
+import { addWeeks, dayIn, fourDigits, type Week } from '@soundings/contract/weeks.ts';
+import type { Db } from '../../db/db.ts';
 import type { Reading } from '../../db/replica/reads.ts';
-import { StreamedResponse } from '../../http/responses/responses.ts';
-import { groupNotFound } from '../../people/faults.ts';
-import { selectQuestions } from '../../questions/questions.sql.ts';
+import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNotFound } from '../../questions/questions.ts';
-import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
+import { type WantedFigures, fragmentKinds } from '../fragments/fragments.sql.ts';
+import {
+  askedFromFragments,
+  type ResponseChunks,
+  type FramesWanted,
+  preferFragments,
+  resultsFromFragments,
+  textFromFragments,
+  valuesFromFragments,
+} from '../fragments/read-fragments.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import {
+  findScope,
+  groupIdIn,
+  inOneBatch,
+  leavesOf,
+  type Reader,
+  type ResponseText,
+  type ResultsQuery,
+  scopeNotFound,
+  streamedResponse,
+  wholeText,
+  translatedQuestions,
+} from '../responses/response-parts.ts';
+import {
   type AskedRow,
+  type GroupScope,
   type KpiHead,
   type ResultRow,
-  type GroupScope,
   selectAskedOfGroups,
-  selectGroupIdOf,
   selectKpi,
   selectKpiValues,
   selectRates,
   selectResults,
-  selectScope,
   type ValueRow,
 } from './results.sql.ts';
 import {
@@ -34,35 +47,8 @@ import {
   selectGroupRates,
   selectGroupResults,
 } from './single-group.sql.ts';
-import {
-  answerData,
-  grouped,
-  type Leaf,
-  nested,
-  questionList,
-  valueList,
-  translatedQuestion,
-  type TranslatedQuestion,
-} from './shape.ts';
-import { lastWeeks, type Window } from './window.ts';
-
-/** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
-export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
-
-/**
- * The requested groups and weeks. `kind`: what groupId must be the id of; undefined: a group or a segment. Without a window: the latest
- * values, or the last five weeks.
- */
-export type ResultsQuery = {
-  groupId: string;
-  withSubgroups: boolean;
-  kind?: Kind | undefined;
-  window: Window | undefined;
-  now: number;
-};
-
-/** The text of a response, complete or, if it can be long, streamed. */
-export type ResponseText = string | StreamedResponse;
+import { answerData, type Leaf, nested, questionList, type TranslatedQuestion, valueList } from './shape.ts';
+import { lastWeeks } from './window.ts';
 
 /** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
 export async function kpiValuesResponse(
@@ -73,7 +59,15 @@ export async function kpiValuesResponse(
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!query.withSubgroups) {
-    const groupId = idIn(query.groupId);
+    const isPlain = reader.numbers === 'plain';
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) => {
+      const kpi = isPlain && (await selectKpi(db, accountId, kpiId));
+      return kpi
+        ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: fragmentKinds.kpiValues, kpiId }))
+        : undefined;
+    });
+    if (text !== undefined) return text;
+    const groupId = groupIdIn(query.groupId);
     const one = { groupId, kpiId, kind: query.kind };
     const rows = await reading.once(async (db) => {
       const found = await selectGroupKpiValues(db, accountId, one, query.window);
@@ -82,23 +76,76 @@ export async function kpiValuesResponse(
     });
     const kpi = rows[0]?.kpi;
     if (!kpi) throw kpiNotFound();
-    return textOf(kpiChunks(kpi, inOneBatch(valuesOf(groupId, rows)), reader));
+    return wholeText(kpiChunks(kpi, valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
   const [scope, kpi] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), selectKpi(db, accountId, kpiId)]),
   );
   if (!kpi) throw kpiNotFound();
-  return streamedResponse(reader, query, () =>
-    reading.stream((db) =>
-      kpiChunks(kpi, selectKpiValues(db, accountId, scope, kpiId, query.window), reader),
-    ),
-  );
+  return streamedValues(reading, reader, query, {
+    figures: { kind: fragmentKinds.kpiValues, kpiId },
+    scope,
+    rowsOf: (db) => selectKpiValues(db, accountId, scope, kpiId, query.window),
+    around: (values) => kpiChunks(kpi, values),
+  });
 }
 
-async function* kpiChunks(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+async function* kpiChunks(kpi: KpiHead, values: ResponseChunks) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
-  yield* valueList(rows, numbers);
+  yield* values;
   yield ']}';
+}
+
+/** A single group has so few rows in fewer weeks that reading them is faster. */
+const fewestWeeks = 13;
+
+/**
+ * Returns a response about a single group from fragments. Undefined if it has to be read from rows. `chunksOf`: writes it, or returns undefined
+ * if it can't.
+ */
+async function ofOneGroup(
+  reading: Reading,
+  reader: Reader,
+  { groupId, kind, window }: ResultsQuery,
+  chunksOf: (db: Db, wanted: FramesWanted) => Promise<ResponseChunks | undefined>,
+): Promise<string | undefined> {
+  if (!window || addWeeks(window.first, fewestWeeks) > window.last) return undefined;
+  const scope = { groupId: groupIdIn(groupId), withSubgroups: false, kind };
+  return reading.once(async (db) => {
+    const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
+    return chunks && textFromFragments(reader, chunks);
+  });
+}
+
+/** Streams values, from fragments if they have them. `around`: adds the rest of the response. */
+function streamedValues(
+  reading: Reading,
+  reader: Reader,
+  query: ResultsQuery,
+  {
+    figures,
+    scope,
+    rowsOf,
+    around,
+  }: {
+    figures: WantedFigures;
+    scope: GroupScope;
+    rowsOf: (db: Db) => AsyncIterable<ValueRow[]>;
+    around: (values: ResponseChunks) => ResponseChunks;
+  },
+): StreamedResponse {
+  const { accountId, numbers } = reader;
+  const { window } = query;
+  return streamedResponse(reader, query, () =>
+    reading.stream((rows, db) => {
+      const fromRows = () => around(valueList(rowsOf(rows), numbers));
+      // Fragments have plain numbers, and can't be searched for the latest value.
+      if (!window || numbers !== 'plain') return fromRows();
+      const wanted = { accountId, scope, window };
+      const fragments = () => around(valuesFromFragments(rows, wanted, figures));
+      return preferFragments(db, reader, { fragments, rows: fromRows });
+    }),
+  );
 }
 
 export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
@@ -115,23 +162,31 @@ export async function ratesResponse(
 ): Promise<ResponseText> {
   const { accountId } = reader;
   if (!query.withSubgroups) {
-    const groupId = idIn(query.groupId);
+    const isPlain = reader.numbers === 'plain';
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) =>
+      isPlain ? rateChunks(valuesFromFragments(db, wanted, { kind: fragmentKinds.rates })) : undefined,
+    );
+    if (text !== undefined) return text;
+    const groupId = groupIdIn(query.groupId);
     const rows = await reading.once(async (db) => {
       const found = await selectGroupRates(db, accountId, { groupId, kind: query.kind }, query.window);
       if (!found[0]) throw await scopeNotFound(db, accountId, query);
       return found;
     });
-    return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
+    return wholeText(rateChunks(valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
   const scope = await reading.once((db) => findScope(db, accountId, query));
-  return streamedResponse(reader, query, () =>
-    reading.stream((db) => rateChunks(selectRates(db, accountId, scope, query.window), reader)),
-  );
+  return streamedValues(reading, reader, query, {
+    figures: { kind: fragmentKinds.rates },
+    scope,
+    rowsOf: (db) => selectRates(db, accountId, scope, query.window),
+    around: rateChunks,
+  });
 }
 
-async function* rateChunks(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+async function* rateChunks(values: ResponseChunks) {
   yield '[{"values":[';
-  yield* valueList(rows, numbers);
+  yield* values;
   yield ']}]';
 }
 
@@ -157,7 +212,14 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
-    const one = { groupId: idIn(query.groupId), kind: query.kind, questionIds };
+    const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, wanted) => {
+      const questions = await translatedQuestions(db, accountId, language);
+      const values: WriteValues = (included) =>
+        resultsFromFragments(db, { ...wanted, questionIds }, questions, included);
+      return resultChunks(values, undefined);
+    });
+    if (text !== undefined) return text;
+    const one = { groupId: groupIdIn(query.groupId), kind: query.kind, questionIds };
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupResults(db, accountId, one, window),
@@ -166,42 +228,53 @@ export async function resultsResponse(
       if (!found) throw await scopeNotFound(db, accountId, query);
       return [found, all] as const;
     });
-    return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
+    const values = valuesOfRows(inOneBatch(rows), questions, wanted);
+    return wholeText(resultChunks(values, undefined));
   }
   const [scope, questions] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
   );
   return streamedResponse(reader, query, () =>
-    reading.stream((db) =>
-      resultChunks(
-        selectResults(db, accountId, scope, window, questionIds),
-        comments ? selectComments(db, accountId, scope, window, questionIds) : undefined,
-        questions,
-        wanted,
-      ),
-    ),
+    reading.stream((rows, db) => {
+      const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
+      const results = () => selectResults(rows, accountId, scope, window, questionIds);
+      const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
+      if (granular) return fromRows();
+      const values = (included: Map<number, TranslatedQuestion>) =>
+        resultsFromFragments(rows, { accountId, scope, window, questionIds }, questions, included);
+      const fragments = () => resultChunks(values, more());
+      return preferFragments(db, reader, { fragments, rows: fromRows });
+    }),
   );
 }
 
-async function* resultChunks(
-  results: AsyncIterable<ResultRow[]>,
-  comments: AsyncIterable<CommentRow[]> | undefined,
-  questions: ReadonlyMap<number, TranslatedQuestion>,
-  { granular }: ResultsWanted,
-) {
+/** Writes results as a JSON object, and adds their questions to `included`. */
+type WriteValues = (included: Map<number, TranslatedQuestion>) => ResponseChunks;
+
+const valuesOfRows =
+  (
+    results: AsyncIterable<ResultRow[]>,
+    questions: ReadonlyMap<number, TranslatedQuestion>,
+    { granular }: ResultsWanted,
+  ): WriteValues =>
+  (included) => {
+    // A row with individual answers can be as long as a group has people, so only a few are written per turn of the event loop.
+    const rowsPerTurn = granular ? 20 : undefined;
+    return nested(
+      leavesOf(results, rowsPerTurn, (row) => {
+        const question = questions.get(row.questionId);
+        if (!question) return []; // created since this response began; the next response has it, with another version
+        included.set(row.questionId, question);
+        const keys = [String(row.questionId), String(row.groupId), fourDigits(row.week)];
+        return [{ keys, text: answerData(question, row, granular) }];
+      }),
+    );
+  };
+
+async function* resultChunks(values: WriteValues, comments: AsyncIterable<CommentRow[]> | undefined) {
   const included = new Map<number, TranslatedQuestion>();
   yield '[{"values":[';
-  // A row with individual answers can be as long as a group has people, so only a few are written per turn of the event loop.
-  const rowsPerTurn = granular ? 20 : undefined;
-  yield* nested(
-    leavesOf(results, rowsPerTurn, (row) => {
-      const question = questions.get(row.questionId);
-      if (!question) return []; // created since this response began; the next response has it, with another version
-      included.set(row.questionId, question);
-      const keys = [String(row.questionId), String(row.groupId), fourDigits(row.week)];
-      return [{ keys, text: answerData(question, row, granular) }];
-    }),
-  );
+  yield* values(included);
   yield ']';
   if (comments) {
     yield ',"comments":[';
@@ -221,7 +294,13 @@ export async function askedQuestionsResponse(
   const { accountId } = reader;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups) {
-    const groupId = idIn(query.groupId);
+    const ofGroup = { ...query, window, kind: 'group' as const }; // no questions are asked of segments
+    const text = await ofOneGroup(reading, reader, ofGroup, async (db, wanted) => {
+      const questions = await translatedQuestions(db, accountId, language);
+      return askedChunks((lists) => askedFromFragments(db, wanted, lists), questions);
+    });
+    if (text !== undefined) return text;
+    const groupId = groupIdIn(query.groupId);
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupAsked(db, accountId, groupId, window),
@@ -230,46 +309,42 @@ export async function askedQuestionsResponse(
       if (!found) throw await scopeNotFound(db, accountId, query);
       return [found, all] as const;
     });
-    return textOf(askedChunks(inOneBatch(rows), questions));
+    return wholeText(askedChunks(askedOfRows(inOneBatch(rows)), questions));
   }
   const [scope, questions] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
   );
   return streamedResponse(reader, query, () =>
-    reading.stream((db) => askedChunks(selectAskedOfGroups(db, accountId, scope, window), questions)),
+    reading.stream((rows, db) => {
+      const wanted = { accountId, scope, window };
+      return preferFragments(db, reader, {
+        fragments: () => askedChunks((lists) => askedFromFragments(rows, wanted, lists), questions),
+        rows: () => askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions),
+      });
+    }),
   );
 }
 
-async function* askedChunks(
-  rows: AsyncIterable<AskedRow[]>,
-  questions: ReadonlyMap<number, TranslatedQuestion>,
-) {
+/** Writes asked questions as a JSON object, and adds the lists of their ids to `lists`. */
+type WriteAsked = (lists: Set<string>) => ResponseChunks;
+
+const askedOfRows =
+  (rows: AsyncIterable<AskedRow[]>): WriteAsked =>
+  (lists) =>
+    nested(
+      leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
+        lists.add(questionIds);
+        return [{ keys: [String(groupId), fourDigits(week)], text: `[${questionIds}]` }];
+      }),
+    );
+
+async function* askedChunks(write: WriteAsked, questions: ReadonlyMap<number, TranslatedQuestion>) {
   const lists = new Set<string>(); // few different ones, as most groups are asked the same
   yield '[{"askedquestions":[';
-  yield* nested(
-    leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
-      lists.add(questionIds);
-      return [{ keys: [String(groupId), fourDigits(week)], text: `[${questionIds}]` }];
-    }),
-  );
+  yield* write(lists);
   const ids = new Set([...lists].flatMap((list) => list.split(',').map(Number)));
   const known = [...ids].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
   yield `],"questions":${questionList(known)}}]`;
-}
-
-/** Yields the leaves of rows. `rowsPerTurn`: how many rows are processed per turn of the event loop; a whole batch by default. */
-async function* leavesOf<T>(
-  batches: AsyncIterable<T[]>,
-  rowsPerTurn: number | undefined,
-  leavesOfRow: (row: T) => Leaf[],
-): AsyncGenerator<Leaf[]> {
-  for await (const rows of batches) {
-    for (let i = 0; i < rows.length; i += rowsPerTurn ?? rows.length) {
-      yield rows.slice(i, i + (rowsPerTurn ?? rows.length)).flatMap(leavesOfRow);
-      // Lets other requests run in between.
-      if (rowsPerTurn !== undefined) await nextTurn();
-    }
-  }
 }
 
 /** Yields the comments of each question, group and week as one leaf, even if they are in several batches. */
@@ -291,75 +366,4 @@ async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenera
     yield leaves;
   }
   if (texts.length > 0) yield [leaf()];
-}
-
-async function translatedQuestions(
-  db: Db,
-  accountId: AccountId,
-  language: string | undefined,
-): Promise<Map<number, TranslatedQuestion>> {
-  const questions = await selectQuestions(db, accountId);
-  return new Map(questions.map((question) => [question.id, translatedQuestion(question, language)]));
-}
-
-/** Returns the scope; all groups, or all segments, if no group is given. Throws a Fault if the group does not exist. */
-export async function findScope(
-  db: Db,
-  accountId: AccountId,
-  {
-    groupId,
-    withSubgroups,
-    kind,
-  }: Pick<ResultsQuery, 'withSubgroups' | 'kind'> & { groupId: string | undefined },
-): Promise<GroupScope> {
-  if (groupId === undefined) return { groupId, withSubgroups, kind };
-  const scope = { groupId: idIn(groupId), withSubgroups, kind };
-  const groups = await selectScope(db, accountId, { ...scope, withSubgroups: false });
-  if (groups.length === 0) throw await scopeNotFound(db, accountId, { groupId, kind });
-  return scope;
-}
-
-/** Returns the id of a group. If the text is not a valid id, returns 0, which no group has. */
-const idIn = (groupId: string): number =>
-  /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
-
-/**
- * Returns the Fault for an unknown group. The message is the same whether the group never existed, was deleted or belongs to
- * another account. If the text is the externalId of a group of this account, the message names its id.
- */
-async function scopeNotFound(
-  db: Db,
-  accountId: AccountId,
-  { groupId, kind }: Pick<ResultsQuery, 'groupId' | 'kind'>,
-): Promise<Fault> {
-  if (kind === 'segment') return segmentNotFound();
-  const id = await selectGroupIdOf(db, accountId, groupId);
-  return id === undefined
-    ? groupNotFound()
-    : groupNotFound(`${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`);
-}
-
-async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
-  yield rows;
-}
-
-async function textOf(chunks: AsyncIterable<string>): Promise<string> {
-  let text = '';
-  for await (const chunk of chunks) text += chunk;
-  return text;
-}
-
-export const streamedResponse = (
-  reader: Reader,
-  query: Pick<ResultsQuery, 'window' | 'now'>,
-  chunksOf: () => AsyncIterable<string>,
-) => new StreamedResponse(tagOf(reader, query), () => grouped(chunksOf()));
-
-/** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
-function tagOf(
-  { version, timezone, numbers }: Reader,
-  { window, now }: Pick<ResultsQuery, 'window' | 'now'>,
-): string {
-  const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
-  return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;
 }

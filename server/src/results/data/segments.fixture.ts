@@ -56,6 +56,8 @@ export async function writeSegments(
           values (${accountId}, ${kpiId}, ${id}, ${week}, ${mean})`;
       }
     }
+    // These weeks have closed before, so they may be in fragments.
+    await tx`delete from fragment_weeks where account_id = ${accountId}`;
     await raiseVersion(tx, accountId);
     return { breakdownId, ids };
   });

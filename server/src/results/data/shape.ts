@@ -38,33 +38,45 @@ export function translatedQuestion(
   };
 }
 
-/** Yields the values of a KPI or response rates as the inside of a JSON array. `quoted` numbers: the format of decision F2. */
+/** Yields the values of a KPI or response rates as the inside of a JSON array. */
 export async function* valueList(
   batches: AsyncIterable<{ groupId: number; week: Week; value: number | null }[]>,
   numbers: Numbers,
 ): AsyncGenerator<string> {
-  const mark = numbers === 'quoted' ? '"' : '';
-  const time = numbers === 'quoted' ? ' 00:00:00' : '';
   let comma = '';
   for await (const rows of batches) {
     let text = '';
-    for (const { groupId, week, value } of rows) {
-      const shown = value === null ? value : `${mark}${value}${mark}`;
-      text += `${comma}{"groupId":${mark}${groupId}${mark},"value":${shown},"yearWeek":"${sixDigits(week)}","date":"${week}${time}"}`;
+    for (const row of rows) {
+      text += comma + valueText(row, numbers);
       comma = ',';
     }
     yield text;
   }
 }
 
-/** Joins chunks into larger ones of about 16 KB, because every chunk that is sent has a fixed cost. */
-export async function* grouped(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+/** Returns the JSON of a KPI value or response rate. `quoted` numbers: the format of decision F2. */
+export function valueText(
+  { groupId, week, value }: { groupId: number; week: Week; value: number | null },
+  numbers: Numbers,
+): string {
+  const mark = numbers === 'quoted' ? '"' : '';
+  const time = numbers === 'quoted' ? ' 00:00:00' : '';
+  const shown = value === null ? value : `${mark}${value}${mark}`;
+  return `{"groupId":${mark}${groupId}${mark},"value":${shown},"yearWeek":"${sixDigits(week)}","date":"${week}${time}"}`;
+}
+
+/** Joins texts into larger ones of about 16 KB, because every chunk that is sent has a fixed cost. Bytes come in large chunks already. */
+export async function* grouped(
+  chunks: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
   let text = '';
   for await (const chunk of chunks) {
-    text += chunk;
-    if (text.length < 16_384) continue;
-    yield text;
+    const isText = typeof chunk === 'string';
+    if (isText) text += chunk;
+    if (isText && text.length < 16_384) continue;
+    if (text !== '') yield text;
     text = '';
+    if (!isText) yield chunk;
   }
   if (text !== '') yield text;
 }
@@ -103,23 +115,39 @@ export type ResultFields = {
 /** Returns the JSON of one result. */
 export function answerData(
   { type, options }: TranslatedQuestion,
-  { value, answers, distribution, notApplicable, notApplicableOf }: ResultFields,
+  fields: ResultFields,
   granular: boolean,
 ): string {
-  let text = `{"value":${value},"answers":${answers}`;
+  const { before, after } = answerParts(type, fields, granular);
+  return before + (hasOptions(type, fields) ? optionTexts(options) : '') + after;
+}
+
+/** Returns the JSON of one result, before and after the texts of the options. */
+export function answerParts(
+  type: QuestionType,
+  { value, answers, distribution, notApplicable, notApplicableOf }: ResultFields,
+  granular: boolean,
+): { before: string; after: string } {
+  let before = `{"value":${value},"answers":${answers}`;
   if (distribution !== null) {
-    text += `,"distribution":${distribution}`;
+    before += `,"distribution":${distribution}`;
     if (type === recommendation || granular) {
       const counts = JSON.parse(distribution) as Distribution;
-      if (type === recommendation) text += `,"enps":${enpsOf(counts)}`;
-      if (granular && isScaled(type)) text += `,"individual":[${individualsOf(type, counts).join()}]`;
+      if (type === recommendation) before += `,"enps":${enpsOf(counts)}`;
+      if (granular && isScaled(type)) before += `,"individual":[${individualsOf(type, counts).join()}]`;
     }
-    if (isChoice(type)) text += `,"options":${JSON.stringify(options)}`;
   }
-  if (notApplicable !== null)
-    text += `,"notApplicable":${notApplicable},"notApplicableOf":${notApplicableOf}`;
-  return `${text}}`;
+  const after =
+    notApplicable === null ? '}' : `,"notApplicable":${notApplicable},"notApplicableOf":${notApplicableOf}}`;
+  return { before, after };
 }
+
+/** Whether the JSON of a result contains the texts of the options. */
+export const hasOptions = (type: QuestionType, { distribution }: ResultFields): boolean =>
+  distribution !== null && isChoice(type);
+
+export const optionTexts = (options: TranslatedQuestion['options']): string =>
+  `,"options":${JSON.stringify(options)}`;
 
 /** Returns the JSON of questions in the format of §2.1. */
 export const questionList = (questions: Iterable<TranslatedQuestion>): string =>

@@ -41,6 +41,9 @@ export const versionedTables: Record<string, readonly string[] | undefined> = {
   comment_groups: undefined,
   response_rates: undefined,
   kpi_values: undefined,
+  // Derived from the figures. Building them changes no response.
+  fragments: [],
+  fragment_weeks: [],
   question_variances: undefined,
   question_statistics: undefined,
   kpi_statistics: undefined,

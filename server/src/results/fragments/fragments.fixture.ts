@@ -1,0 +1,111 @@
+// For tests of fragments: reads the same response from fragments and from the rows of figures.
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import type { Db, Pool } from '../../db/db.ts';
+import { readPrimary } from '../../db/replica/reads.ts';
+import { StreamedResponse } from '../../http/responses/responses.ts';
+import type { Random } from '../../simulation/random.ts';
+import type { Reader, ResponseText, ResultsQuery } from '../responses/response-parts.ts';
+import {
+  askedQuestionsResponse,
+  kpiValuesResponse,
+  ratesResponse,
+  resultsResponse,
+} from '../data/results.ts';
+
+/** A request of the data interface. */
+export type DataRequest = {
+  endpoint: 'kpi values' | 'rates' | 'results' | 'asked';
+  kpiId: string;
+  query: ResultsQuery;
+  numbers: Reader['numbers'];
+  questionIds: number[] | undefined;
+  comments: boolean;
+  granular: boolean;
+  language: string | undefined;
+};
+
+/** What a random request chooses from. */
+export type Choices = {
+  groupIds: number[];
+  segmentIds: number[];
+  kpiIds: string[];
+  questionIds: number[];
+  weeks: Week[];
+  now: number;
+};
+
+/** Returns a request of any endpoint, for any groups and weeks. */
+export function anyRequest(random: Random, choices: Choices): DataRequest {
+  const { groupIds, segmentIds, kpiIds, questionIds, weeks, now } = choices;
+  const kind = random.oneOf(['group', 'segment', undefined] as const);
+  const ids = kind === 'segment' && segmentIds.length > 0 ? segmentIds : groupIds;
+  const first = random.oneOf(weeks);
+  const length = random.oneOf([0, 0, 1, 5, 40, 60, 200]);
+  return {
+    endpoint: random.oneOf(['kpi values', 'rates', 'results', 'asked'] as const),
+    kpiId: random.oneOf(kpiIds),
+    query: {
+      groupId: String(random.oneOf(ids)),
+      withSubgroups: random.chance(0.8),
+      kind: ids === segmentIds ? kind : undefined,
+      window: random.chance(0.9)
+        ? { first: addWeeks(first, -random.oneOf([0, 1, 50])), last: addWeeks(first, length) }
+        : undefined,
+      now,
+    },
+    numbers: random.chance(0.8) ? 'plain' : 'quoted',
+    questionIds: random.chance(0.3) ? random.shuffled(questionIds).slice(0, 3) : undefined,
+    comments: random.chance(0.3),
+    granular: random.chance(0.2),
+    language: random.oneOf(['sv', 'en', undefined]),
+  };
+}
+
+type Account = { accountId: number; version: string; onDamage?: Reader['onDamage'] };
+
+/** Returns the text of a response, and whether it came from fragments: only these are bytes. */
+export async function responseFrom(
+  db: Db,
+  { accountId, version, onDamage = () => {} }: Account,
+  { endpoint, kpiId, query, numbers, questionIds, comments, granular, language }: DataRequest,
+): Promise<{ text: string; isFromFragments: boolean }> {
+  // What reads from rows has a transaction for everything.
+  const primary = { pool: db as Pool, reads: db as Pool };
+  const reading = readPrimary(primary).of({ accountId, version });
+  const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage };
+  const response = await (endpoint === 'kpi values'
+    ? kpiValuesResponse(reading, reader, kpiId, query)
+    : endpoint === 'rates'
+      ? ratesResponse(reading, reader, query)
+      : endpoint === 'asked'
+        ? askedQuestionsResponse(reading, reader, query, language)
+        : resultsResponse(reading, reader, query, { questionIds, comments, granular, language }));
+  return wholeOf(response);
+}
+
+async function wholeOf(response: ResponseText): Promise<{ text: string; isFromFragments: boolean }> {
+  if (!(response instanceof StreamedResponse)) return { text: response, isFromFragments: false };
+  const parts: Buffer[] = [];
+  let isFromFragments = false;
+  for await (const chunk of response.chunks()) {
+    isFromFragments ||= typeof chunk !== 'string';
+    parts.push(Buffer.from(chunk as string));
+  }
+  return { text: Buffer.concat(parts).toString(), isFromFragments };
+}
+
+/** Returns the text of a response as it is without any fragments. */
+export async function responseFromRows(pool: Pool, account: Account, request: DataRequest): Promise<string> {
+  let text: string | undefined;
+  const undone = new Error('undone');
+  await pool
+    .begin(async (tx) => {
+      await tx`delete from fragment_weeks where account_id = ${account.accountId}`;
+      ({ text } = await responseFrom(tx, account, request));
+      throw undone;
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  return text as string;
+}

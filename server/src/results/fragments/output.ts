@@ -1,0 +1,43 @@
+// Bytes that are put together for a response. Pure.
+
+/** How many bytes are handed out together, because every chunk that is sent has a fixed cost. */
+const chunkBytes = 262_144;
+/** A little more, for the last frame of a chunk. */
+const bufferBytes = chunkBytes + 16_384;
+
+/** Collects bytes and hands them out in chunks, which are never changed afterwards. */
+export class Output {
+  private buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  private length = 0;
+
+  copy(from: Buffer, start: number, end: number): void {
+    this.reserve(end - start);
+    this.length += from.copy(this.buffer, this.length, start, end);
+  }
+
+  text(text: string): void {
+    this.reserve(3 * text.length);
+    this.length += this.buffer.write(text, this.length);
+  }
+
+  /** Whether enough has been collected for a chunk. */
+  isFull(): boolean {
+    return this.length >= chunkBytes;
+  }
+
+  /** Returns what has been collected since the last call. */
+  rest(): Buffer {
+    const bytes = this.buffer.subarray(0, this.length);
+    this.buffer = Buffer.allocUnsafeSlow(bufferBytes);
+    this.length = 0;
+    return bytes;
+  }
+
+  private reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+}
