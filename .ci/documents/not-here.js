@@ -32,6 +32,7 @@ export const notHere = [
     /^npx soundings run approve /,
     'It needs a file that waits for approval. A test of the command approves one.',
   ],
+  [/^\[databases\]\n/, 'It is for PgBouncer. Tests run the service behind PgBouncer with such a file.'],
   [/^npm run fix$/, 'It is for people who change the code.'],
   [/^npx soundings (user create --role Auditor|history import)$/, 'It only names the command.'],
   [/^helm upgrade$/, 'It only names the command.'],

@@ -25,7 +25,7 @@ export type CallOptions = {
 };
 
 export type Call = {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   query?: Record<string, string | undefined>;
   headers?: Record<string, string>;

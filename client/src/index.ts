@@ -18,22 +18,18 @@ export type {
   ResultFilter,
   WeekValue,
 } from './survey-data.ts';
+export type { OrganizationPushes, PlanOptions, PushOptions, PushResult } from './organization.ts';
+export type { Entries, OrganizationGroup, OrganizationList, User } from './list-parts.ts';
 export type {
   Change,
   ExceededLimit,
   LimitName,
-  OrganizationGroup,
-  OrganizationList,
-  OrganizationPushes,
   Plan,
-  PlanOptions,
-  PushOptions,
-  PushResult,
+  PushProgress,
   PushSettings,
   Summary,
-  User,
   Warning,
-} from './organization.ts';
+} from './plans.ts';
 export type { FileArea, FileContent, FileReport } from './file-area.ts';
 export type { AuditPosition, AuditRecord } from './audit-log.ts';
 export type { components, operations, paths } from './api-types.ts';

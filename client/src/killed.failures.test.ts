@@ -1,5 +1,5 @@
 // The service is killed while the client reads the feed and while it pushes: the rows and the changes are those of one that was not.
-import { createAccount } from '@soundings/server/src/accounts/accounts.ts';
+import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/users.ts';
@@ -32,6 +32,7 @@ async function open() {
   const pool = await connectionsTo(service);
   const accountId = await inTransaction(pool, async (tx) => {
     const { id } = await createAccount(tx, { name: 'Test' });
+    await changeAccount(tx, id, { largestPush: 100_000 });
     await createUser(tx, id, {
       firstName: 'A',
       lastName: 'B',
@@ -90,37 +91,47 @@ test('the feed has each row once and in order, although the service is killed on
   expect(requests).toBe(2);
 });
 
-test('a push is applied once, although the service is killed while it applies it', async () => {
-  const { service, pool, accountId, again, clientWith } = await open();
-  let running = service;
-  let interrupted = 0;
-  for (let i = 0; i < caseCount('CLIENT_KILLS', 8); i++) {
-    const users = Array.from({ length: 4000 }, (_, n) => person(`u${n}`, { firstName: `Name ${i}` }));
-    let restarted: Promise<Service> | undefined;
-    let isApproved = false;
-    const killing: typeof fetch = (input, init) => {
-      const response = fetch(input, init).catch((error: unknown) => {
-        if (isApproved) interrupted++;
-        throw error;
-      });
-      // The first kill is early enough to interrupt it.
-      if (isApproved && !restarted)
-        restarted = sleep(i === 0 ? 30 : Math.random() * 600).then(async () => {
-          await kill(running);
-          return again();
+test.each([
+  ['as one request', noLimits],
+  ['in parts', { ...noLimits, maxUsersCreated: 20_001 }],
+])(
+  'a push %s is applied once, although the service is killed while it applies it',
+  { timeout: 400_000 },
+  async (_way, settings) => {
+    const { service, pool, accountId, again, clientWith } = await open();
+    let running = service;
+    let interrupted = 0;
+    for (let i = 0; i < caseCount('CLIENT_KILLS', 8); i++) {
+      const users = Array.from({ length: 4000 }, (_, n) => person(`u${n}`, { firstName: `Name ${i}` }));
+      let restarted: Promise<Service> | undefined;
+      let isApproved = false;
+      const killing: typeof fetch = (input, init) => {
+        const response = fetch(input, init).catch((error: unknown) => {
+          if (isApproved) interrupted++;
+          throw error;
         });
-      return response;
-    };
-    const result = await clientWith({ fetch: killing }).organization.push(
-      { users },
-      { approve: () => (isApproved = true), settings: noLimits },
-    );
-    running = (await (restarted as Promise<Service> | undefined)) ?? running;
-    expect(result.outcome).toBe('applied');
-    expect((await clientWith().organization.plan({ users })).changes).toEqual([]);
-    const [{ count }] = await pool<[{ count: number }]>`
+        // The first kill is early enough to interrupt it.
+        if (isApproved && !restarted)
+          restarted = sleep(i === 0 ? 30 : Math.random() * 600).then(async () => {
+            await kill(running);
+            // The commit of a push in parts is taken for lost only after two minutes.
+            await pool`
+            update runs set at = at - interval '3 minutes' where account_id = ${accountId} and outcome = 'processing'`;
+            return again();
+          });
+        return response;
+      };
+      const result = await clientWith({ fetch: killing }).organization.push(
+        { users },
+        { approve: () => (isApproved = true), settings },
+      );
+      running = (await (restarted as Promise<Service> | undefined)) ?? running;
+      expect(result.outcome).toBe('applied');
+      expect((await clientWith().organization.plan({ users })).changes).toEqual([]);
+      const [{ count }] = await pool<[{ count: number }]>`
       select count(*)::integer as count from runs where account_id = ${accountId} and outcome = 'applied'`;
-    expect(count).toBe(i + 1);
-  }
-  expect(interrupted).toBeGreaterThan(0);
-});
+      expect(count).toBe(i + 1);
+    }
+    expect(interrupted).toBeGreaterThan(0);
+  },
+);

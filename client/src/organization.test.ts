@@ -6,7 +6,8 @@ import { apply, person, rowsOf, unit } from '@soundings/server/src/testing/organ
 import { openWorld, type TestAccount, type World } from '@soundings/server/src/testing/world.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Cut, cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
-import type { OrganizationList, Plan, User } from './organization.ts';
+import type { OrganizationList, User } from './list-parts.ts';
+import type { Plan } from './plans.ts';
 import type { SoundingsError } from './soundings-error.ts';
 import { Soundings } from './soundings.ts';
 

@@ -105,6 +105,12 @@ function problemIn(text: string): components['schemas']['Problem'] | undefined {
 export const isLost = (error: unknown): boolean =>
   error instanceof SoundingsError && (error.type === 'connection lost' || error.type === 'timed out');
 
+/** Returns an error of a push whose plan may have been applied nevertheless. The reason of a caller's signal stays as it is. */
+export function uncertain(error: unknown): unknown {
+  if (error instanceof SoundingsError) error.mayBeApplied = true;
+  return error;
+}
+
 /** Whether a request failed in a way in which the service may have processed it. */
 export const isPerhapsProcessed = (error: unknown): boolean =>
   isLost(error) || (error instanceof SoundingsError && perhapsProcessed.includes(error.status ?? 0));

@@ -108,6 +108,9 @@ export const workingHours = { first: 8, last: 19 };
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
 
+/** How many changes of runs that applied nothing are stored in an account, besides those of the last one. The oldest are deleted. */
+export const mostUnappliedChanges = 100_000;
+
 /** The maximum number of rows and columns of a sheet, and of characters in a cell. */
 export const maxSheetRows = 50_000;
 export const maxSheetColumns = 500;

@@ -69,10 +69,11 @@ export async function disconnect(
 /** Opens the connections for streamed responses, and those to the replica if there is one. */
 async function openReads(pool: Pool, url: string, config: AppConfig, log: Log): Promise<Reads> {
   const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
-  const primary = { pool, reads: openPool(url, longReads, { settings }) };
-  const { replicaUrl, role } = config;
-  if (replicaUrl === undefined || role === 'worker') return readPrimary(primary); // a worker serves no such responses
-  return openReplica(replicaUrl, primary, settings, log);
+  const replicaUrl = config.role === 'worker' ? undefined : config.replicaUrl; // a worker serves no such responses
+  // What a replica has begun goes on in two transactions on the primary server.
+  const perResponse = replicaUrl === undefined ? 1 : 2;
+  const primary = { pool, reads: openPool(url, perResponse * longReads, { settings }) };
+  return replicaUrl === undefined ? readPrimary(primary) : openReplica(replicaUrl, primary, settings, log);
 }
 
 /** Calls `query` until the database is reachable, because it may start later than the service. Returns the result. */

@@ -39,7 +39,7 @@ import type { TemplateWork } from './sandboxes/template.ts';
 import { templateMonday } from './demo/template.ts';
 import type { Applier } from './scim/applying/applier.ts';
 import { selectDirectoriesDue } from './scim/applying/directories.sql.ts';
-import { deleteOldRunsDue } from './sync/runs.ts';
+import { deleteOldRunsDue, deleteUnappliedChangesDue } from './sync/runs.ts';
 import { deleteAbandonedPushes } from './sync/parts/parts.ts';
 import { updateLostRuns } from './sync/runs.sql.ts';
 import type { WeeksWork } from './weeks.thread.ts';
@@ -240,6 +240,7 @@ const deletionsOf = ({
   { name: 'delete old webhooks', cron: '43 3 * * *', work: () => deleteOldEvents(pool, deliveryDays) },
   { name: 'delete old fetches', cron: '49 3 * * *', work: () => deleteOldFetches(pool, fetchDays) },
   { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+  { name: 'delete changes of dry runs', cron: '27 * * * *', work: () => deleteUnappliedChangesDue(pool) },
   { name: 'delete abandoned pushes', cron: '51 * * * *', work: () => deleteAbandonedPushes(pool) },
   { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
   { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },

@@ -15,7 +15,11 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     new Promise((resolve, reject) => {
       process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
     }),
-  push: { token: () => pushTokenIn(process.env), ask: process.stdin.isTTY ? ask : undefined },
+  push: {
+    token: () => pushTokenIn(process.env),
+    ask: process.stdin.isTTY ? ask : undefined,
+    progress: process.stderr.isTTY ? (line) => void process.stderr.write(`${line}\n`) : undefined,
+  },
   // Loaded only when a command simulates weeks, since no other command serves anything. Logs to standard error.
   serve: async (pool, keys, now) => {
     const [{ startAnswering }, { openLog }] = await Promise.all([

@@ -606,6 +606,7 @@ const writers: Record<string, string[]> = {
   scim_directories: ['scim/applying/directories.sql.ts'],
   scim_requests: ['scim/request-log.sql.ts'],
   sent_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
+  removed_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
   users: [
     'scim/applying/takeover.sql.ts',
     'sync/parts/sent-people.sql.ts',
@@ -1058,6 +1059,15 @@ describe('text catalogues', () => {
       }
     },
   );
+
+  test('of the console show an error in the language of the reader, without the message of the service, which is English', () => {
+    const shown = all
+      .filter(({ folder }) => folder === 'console/src/text')
+      .flatMap(({ texts }) => Object.entries(texts).filter(([language]) => language !== 'en'))
+      .flatMap(([, texts]) => Object.entries(texts).filter(([key]) => key.startsWith('fault.')));
+    expect(shown.length).toBeGreaterThan(100);
+    expect(shown.filter(([, text]) => /\{message\}|engelska/i.test(text))).toEqual([]);
+  });
 
   test('of people who answer are complete in every language, fit, and are written in its direction (npm run languages)', () => {
     const wrong = languageReports().flatMap(({ language, faults: found }) =>

@@ -33,8 +33,8 @@ function streamingIn({ skip }: TestContext): Streaming {
   return found.current as Streaming;
 }
 
-const poolOf = (server: Server): Pool => {
-  const pool = openPool(server.url, 4);
+const poolOf = (server: Server, connections = 4): Pool => {
+  const pool = openPool(server.url, connections);
   onTestFinished(() => pool.end({ timeout: 1 }));
   return pool;
 };
@@ -200,9 +200,10 @@ test('a replica that is down costs nothing, is reported, and is used again once 
 async function readsOn(
   primary: Server,
   replica: Server,
+  connections?: number,
 ): Promise<{ pool: Pool; reads: Reads; lines: LogLine[] }> {
   const { log, lines } = openLogLines();
-  const pool = poolOf(primary);
+  const pool = poolOf(primary, connections);
   const reads = openReplica(replica.url, { pool, reads: openPool(primary.url, 2) }, {}, log);
   onTestFinished(() => reads.close());
   return { pool, reads, lines };
@@ -269,6 +270,31 @@ test('a read that a replica cancels because of its replay is repeated on the pri
     }),
   );
   expect([text === allNumbers, stream.servers]).toEqual([true, 2]);
+});
+
+test('a stream that continues on the primary takes no connection of short statements, however slowly it is read', async (context) => {
+  const { primary, replica } = streamingIn(context);
+  const { pool, reads } = await readsOn(primary, replica, 1);
+  const { id } = await newAccount(pool);
+  await untilReplayed({ primary, replica });
+  await until(async () => reads.facts()?.state === 'ok');
+  const account = await atVersion(pool, id);
+  let servers = 0;
+  const chunks = reads.of(account).stream(async function* (rows) {
+    const isFirst = ++servers === 1;
+    yield* numbers(rows, async () => {
+      if (!isFirst) return;
+      await conflict(primary);
+      await untilReplayed({ primary, replica });
+    });
+  });
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk;
+    // The only connection of the pool is free, in the middle of the response.
+    if (servers === 2) await pool`select 1`;
+  }
+  expect([text === allNumbers, servers]).toEqual([true, 2]);
 });
 
 test('a stream whose account has changed meanwhile is broken off, and not continued with other figures', async (context) => {

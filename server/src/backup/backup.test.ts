@@ -282,7 +282,9 @@ describe('restoring is refused, and changes nothing,', () => {
     const another = { secretsKey: await world.keys.secrets.exported() };
     await expect(backUp(source.pool, another)).rejects.toThrow('The secrets key was replaced');
     const { path } = await backUp(source.pool, { secretsKey: await source.keys.secrets.exportedAsStored() });
-    await expect(restoreBackup(target, path)).rejects.toThrow('groups_account_id_fkey');
+    await expect(restoreBackup(target, path)).rejects.toThrow(
+      /^Nothing was restored\. Rows of the table groups refer to .*groups_account_id_fkey/,
+    );
     expect(existsSync(target.keys.secrets.path)).toBe(false);
   });
 

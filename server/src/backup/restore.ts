@@ -1,7 +1,6 @@
 // Restores a backup into an empty installation: in one transaction, so that an interrupted restore leaves nothing, and with the
 // schema that the backup was made with, which is then migrated to the present one.
 import { auditEverywhere } from '../accounts/audit.ts';
-import { Fault } from '../base/errors.ts';
 import { migrationSteps } from '../answers/seal-open-weeks.ts';
 import { version } from '../base/version.ts';
 import {
@@ -100,8 +99,7 @@ async function replaceTables(
     // The transaction may have been committed although the connection was lost. Then the key file belongs to it.
     const stored = await secretsKeyName(pool).catch(() => names.secrets);
     if (stored !== names.secrets) await putBack();
-    // A row of the backup refers to one that is missing. No account was deleted here.
-    throw error instanceof Fault && error.code === 'account deleted' ? error.cause : error;
+    throw error;
   }
 }
 
@@ -151,9 +149,19 @@ async function fill(
   if (read.checksum !== checksum) throw notRestored(`${path} was changed while it was read. Try again.`);
   const missing = tables.find((one) => one.of === 'soundings' && !filled.has(tableName(one)));
   if (missing) throw otherTables(`The backup lacks the table ${missing.name}`);
-  for (const create of foreignKeys) await tx.unsafe(create); // each checks all rows of its table
+  for (const create of foreignKeys) await checkReferences(tx, create);
   await enableTriggers(tx, tables);
   return { leftOut, secretsKey };
+}
+
+/** Creates a foreign key, which checks all rows of its table. Throws a Fault if one refers to a row that is missing. */
+async function checkReferences(tx: Transaction, create: string): Promise<void> {
+  await tx.unsafe(create).catch((error: { code?: string; table_name?: string; constraint_name?: string }) => {
+    if (error.code !== '23503') throw error;
+    throw notRestored(
+      `Rows of the table ${error.table_name} refer to rows that are missing (${error.constraint_name}). Use another backup.`,
+    );
+  });
 }
 
 const hasColumns = (table: Table, { columns }: Head['tables'][number]) =>

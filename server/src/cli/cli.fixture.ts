@@ -70,7 +70,7 @@ export async function runHere(args: string[], env: Record<string, string>, input
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
     isTerminal: false,
-    push: { token: () => pushTokenIn(env), ask: undefined },
+    push: { token: () => pushTokenIn(env), ask: undefined, progress: undefined },
     write: async (bytes) => void (out += bytes.toString('latin1')),
     serve: async (own, keys, now) => {
       const { startAnswering } = await import('../app.ts');

@@ -1,6 +1,6 @@
 // Facts about the database for operators: its version, size, connections, rights and schema. Only reads, also before the first start.
 import { migrations } from './migrate.ts';
-import type { Pool } from './db.ts';
+import type { Db, Pool } from './db.ts';
 
 export type DatabaseFacts = {
   /** Such as "18.4", and the same as a number: 180004. */
@@ -11,7 +11,12 @@ export type DatabaseFacts = {
   sizeBytes: number;
   /** Whether it refuses writes, because it is a replica or read-only by its settings. */
   isReadOnly: boolean;
-  role: { isSuperuser: boolean; canCreateTables: boolean; canCreateSchemas: boolean };
+  role: {
+    isSuperuser: boolean;
+    canCreateTables: boolean;
+    canCreateSchemas: boolean;
+    canCreateTemporaryTables: boolean;
+  };
   /** Tables of the schema that belong to a role whose rights ours doesn't have. */
   foreignTables: string[];
   /** How many connections ours can still open, and the maximum for all of them. */
@@ -35,14 +40,14 @@ export type SchemaFacts = {
 export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
   const row = await serverFacts(pool);
   const limits = [row.total, row.ofDatabase, row.ofRole].filter(({ max }) => max >= 0);
-  const { isSuperuser, canCreateTables, canCreateSchemas } = row;
+  const { isSuperuser, canCreateTables, canCreateSchemas, canCreateTemporaryTables } = row;
   return {
     version: row.version.replace(/ .*/, ''),
     versionNumber: row.versionNumber,
     encoding: row.encoding,
     sizeBytes: row.sizeBytes,
     isReadOnly: row.isReadOnly,
-    role: { isSuperuser, canCreateTables, canCreateSchemas },
+    role: { isSuperuser, canCreateTables, canCreateSchemas, canCreateTemporaryTables },
     foreignTables: row.foreignTables,
     isEncrypted: row.isEncrypted,
     isRemote: row.isRemote,
@@ -52,6 +57,13 @@ export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
     },
     schema: await schemaFacts(pool),
   };
+}
+
+/** Returns whether the role of the service may create temporary tables in its database. */
+export async function canCreateTemporaryTables(db: Db): Promise<boolean> {
+  const [row] = await db<{ can: boolean }[]>`
+    select has_database_privilege(current_database(), 'temporary') as can`;
+  return row?.can === true;
 }
 
 /** A limit of connections, -1 for none, and how many are used. */
@@ -82,6 +94,7 @@ async function serverFacts(pool: Pool): Promise<ServerRow> {
            r.rolsuper                                                          as "isSuperuser",
            coalesce(has_schema_privilege(current_schema(), 'create'), false)   as "canCreateTables",
            has_database_privilege(current_database(), 'create')                as "canCreateSchemas",
+           has_database_privilege(current_database(), 'temporary')             as "canCreateTemporaryTables",
            array(select tablename::text
                  from   pg_tables
                  where  schemaname = current_schema() and not pg_has_role(tableowner, 'usage')

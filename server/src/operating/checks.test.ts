@@ -25,7 +25,7 @@ const facts: DatabaseFacts = {
   encoding: 'UTF8',
   sizeBytes: 9e6,
   isReadOnly: false,
-  role: { isSuperuser: false, canCreateTables: true, canCreateSchemas: true },
+  role: { isSuperuser: false, canCreateTables: true, canCreateSchemas: true, canCreateTemporaryTables: true },
   foreignTables: [],
   connections: { free: 90, max: 97 },
   isEncrypted: false,
@@ -62,6 +62,9 @@ describe('the database', () => {
     const { role } = facts;
     expect(database({ role: { ...role, canCreateSchemas: false } })).toEqual(['problem rights']);
     expect(database({ role: { ...role, canCreateTables: false } })).toEqual(['problem rights']);
+    expect(database({ role: { ...role, canCreateTemporaryTables: false } })).toEqual([
+      'warning temporaryTables',
+    ]);
     expect(database({ foreignTables: ['users'] })).toEqual(['problem foreignTables']);
     expect(database({ role: { ...role, isSuperuser: true } })).toEqual(['warning superuser']);
     expect(database({ role: { ...role, isSuperuser: true } }, { isEmbedded: true })).toEqual([]);

@@ -140,6 +140,14 @@ function rightsFindings({ encoding, isReadOnly, role, ...facts }: DatabaseFacts,
             'The role in DATABASE_URL can’t create tables and schemas. Make it the owner of the database: alter database … owner to ….',
           ),
         ]),
+    ...(role.canCreateTemporaryTables
+      ? []
+      : [
+          warning(
+            'temporaryTables',
+            'The role in DATABASE_URL can’t create temporary tables, so pushes in parts are refused: grant temporary on database … to ….',
+          ),
+        ]),
     ...(facts.foreignTables.length > 0
       ? [
           problem(

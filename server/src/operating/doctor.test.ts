@@ -181,6 +181,9 @@ describe('the database', () => {
     await pool`revoke create on schema public from pg_database_owner`;
     expect(await faults()).toEqual(['database rights']);
     await pool`grant create on schema public to pg_database_owner`;
+    await pool.unsafe(`revoke temporary on database ${name} from public, current_user`);
+    expect(await faults()).toEqual(['database temporaryTables']);
+    await pool.unsafe(`grant temporary on database ${name} to current_user`);
     await pool.unsafe(`alter database ${name} connection limit 20`);
     expect(await faults()).toEqual(['database fewConnections']);
     await pool.unsafe(`alter database ${name} connection limit -1`);

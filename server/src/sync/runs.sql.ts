@@ -165,6 +165,20 @@ export async function copyChanges(
   );
 }
 
+/** Stores that a run removes the people of `removed_people`. `stored`: how many of its changes are stored already. */
+export async function insertRemovals(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  stored: number,
+): Promise<void> {
+  await tx`
+    insert into run_changes (account_id, run_id, position, entity, external_id, action)
+    select account_id, ${runId}, ${stored} + row_number() over (order by user_id) - 1, 'user', external_id, 'delete'
+    from   removed_people
+    where  account_id = ${accountId}`;
+}
+
 /** Deletes the stored changes of a pending run, before they are stored again. */
 export async function deleteChanges(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
   await tx`delete from run_changes where account_id = ${accountId} and run_id = ${runId}`;
@@ -235,6 +249,36 @@ export async function deleteOldRuns(db: Db, days: number): Promise<void> {
   await db`
     delete from runs
     where  account_id in (select account_id from accounts) and at < now() - make_interval(days => ${days})`;
+}
+
+/**
+ * Deletes the changes of older runs that applied nothing, in one account or in every account (null): the newest runs keep as many as `most`
+ * together, and the newest one and that of an open push keep all. Runs that a person rejected keep theirs, too.
+ */
+export async function deleteUnappliedChanges(
+  db: Db,
+  accountId: AccountId | null,
+  most: number,
+): Promise<void> {
+  await db`
+    with sized as (
+      select account_id, run_id,
+             (select sum(count::integer)
+              from   json_each(summary) as entity, json_each_text(entity.value) as counts (name, count)
+              where  counts.name <> 'unchanged') as changes
+      from   runs
+      where  account_id in (select account_id from accounts where ${accountId}::integer is null or account_id = ${accountId})
+        and  outcome in ('validated', 'refused') and summary is not null and decided_at is null
+    ), placed as (
+      select account_id, run_id, row_number() over newest as place, sum(changes) over newest as total
+      from   sized
+      where  changes > 0
+      window newest as (partition by account_id order by run_id desc)
+    )
+    delete from run_changes c
+    using  placed p
+    where  p.place > 1 and p.total > ${most} and c.account_id = p.account_id and c.run_id = p.run_id
+      and  not exists (select from pushes o where o.account_id = p.account_id and o.run_id = p.run_id)`;
 }
 
 /** What the audit log records about a run. */

@@ -1,5 +1,5 @@
 // Runs: a record of every organization request and file, with its settings and its result (decision B14).
-import { runRetentionDays } from '@soundings/contract/limits.ts';
+import { mostUnappliedChanges, runRetentionDays } from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Settings, Summary } from '@soundings/contract/organization.ts';
 import { accountById } from '../accounts/accounts.ts';
@@ -9,6 +9,7 @@ import { recordEvent } from '../events/events.ts';
 import type { Findings } from './findings.ts';
 import {
   deleteOldRuns,
+  deleteUnappliedChanges,
   insertRun,
   type StoredRun,
   type RunStart,
@@ -53,6 +54,11 @@ export async function beginRun(
 /** Deletes runs that are older than the retention period. */
 export async function deleteOldRunsDue(pool: Pool): Promise<void> {
   await deleteOldRuns(pool, runRetentionDays);
+}
+
+/** Deletes the changes of runs that applied nothing, in every account, of which newer runs have enough. */
+export async function deleteUnappliedChangesDue(pool: Pool): Promise<void> {
+  await deleteUnappliedChanges(pool, null, mostUnappliedChanges);
 }
 
 /** Adds the outcome of a run to the audit log, and records it for webhooks, unless it was a dry run, failed or has not ended. */

@@ -133,7 +133,18 @@ function RunContent({ run }: { run: Run }) {
           <FaultTable label={t('runs.warnings')} faults={warnings} isWarning />
         </Section>
       )}
-      {run.changeCount > 0 && <RunChanges run={run} />}
+      {run.changeCount > 0 ? <RunChanges run={run} /> : <DeletedChanges run={run} />}
     </>
   );
+}
+
+/** Says that the changes of a dry run were deleted, because newer ones have enough. */
+function DeletedChanges({ run: { outcome, summary } }: { run: Run }) {
+  const t = useText();
+  const changes = Object.values(summary ?? {}).reduce(
+    (sum, { created, updated, deleted }) => sum + created + updated + deleted,
+    0,
+  );
+  if (changes === 0 || (outcome !== 'validated' && outcome !== 'refused')) return null;
+  return <Padded>{t('runs.changesDeleted')}</Padded>;
 }

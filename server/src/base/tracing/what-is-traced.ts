@@ -22,6 +22,7 @@ export const tracedJobs: ReadonlySet<string> = new Set([
   'chain audit entries',
   'end lost runs',
   'delete old runs',
+  'delete changes of dry runs',
   'delete abandoned pushes',
   'delete expired sessions',
   'delete previous addresses',

@@ -1,10 +1,11 @@
 // Reads the file of `soundings push`: JSON as in the organization interface, or a spreadsheet with the columns of docs/integrators/files.md.
-import { readFile } from 'node:fs/promises';
-import type { OrganizationList, PushSettings } from '@soundings/client/organization.ts';
+import { readFile, stat } from 'node:fs/promises';
+import type { OrganizationList } from '@soundings/client/list-parts.ts';
+import type { PushSettings } from '@soundings/client/plans.ts';
 import { maxOrganizationBodyBytes, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../../base/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts';
 import { quote } from '../../base/text.ts';
 import { findingsIn } from '../../files/placed-findings.ts';
 import { withGroupIds } from '../../layout/group-names.ts';
@@ -13,14 +14,15 @@ import { type FileKind, kindOf } from '../../sheets/file-names.ts';
 import { readSheets } from '../../sheets/sheet.ts';
 import type { Findings } from '../../sync/findings.ts';
 import { UsageError } from '../options.ts';
-import { placedText } from './push-text.ts';
+import { entriesIn, readAround } from './large-json.ts';
+import { type FilePlace, placedText } from './push-text.ts';
 
-/** `placeOf`: the place in the spreadsheet for a JSON pointer. `warnings`: what was noticed while reading. */
+/** `placeOf`: the place in the file for a JSON pointer into a request. `warnings`: what was noticed while reading. */
 export type PushedFile = {
   list: OrganizationList;
   settings: PushSettings;
   warnings: Detail[];
-  placeOf: (path: string) => { sheet?: string | undefined; row?: number; column?: string } | undefined;
+  placeOf: (path: string) => FilePlace | undefined;
 };
 
 /** `attributes`: the columns with these headers are attributes. `country`: of phone numbers without a country code. */
@@ -30,18 +32,38 @@ export type FileReading = { attributes: readonly string[]; country: string | nul
 export async function readPushedFile(path: string, reading: FileReading): Promise<PushedFile> {
   const kind = /\.json$/i.test(path) ? 'json' : kindOf(path);
   if (kind === undefined) throw new UsageError('FILE must end in .json, .csv, .xls or .xlsx.');
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+  const refuse = (error: NodeJS.ErrnoException) => {
     throw new UsageError(`${path} can't be read (${error.code}).`);
-  });
-  const largest = kind === 'json' ? maxOrganizationBodyBytes : maxUploadBytes;
-  if (bytes.length > largest) throw new UsageError(`${path} is larger than ${largest / 2 ** 20} MB.`);
-  return kind === 'json' ? jsonFile(bytes) : spreadsheet(bytes, kind, reading);
+  };
+  const { size } = await stat(path).catch(refuse);
+  if (kind === 'json' && size > maxOrganizationBodyBytes) return largeJsonFile(path);
+  const bytes = await readFile(path).catch(refuse);
+  if (kind === 'json') return jsonFile(bytes);
+  if (bytes.length > maxUploadBytes)
+    throw new UsageError(`${path} is larger than ${maxUploadBytes / 2 ** 20} MB.`);
+  return spreadsheet(bytes, kind, reading);
 }
 
 function jsonFile(bytes: Buffer): PushedFile {
   const parsed = parseJson(bytes);
   if ('fault' in parsed) throw new Fault('invalid', parsed.fault.type, parsed.fault.message);
-  const { value } = parsed;
+  return fileOf(parsed.value);
+}
+
+/** Reads a file whose lists don't fit into memory. Its entries are read when they are sent. */
+async function largeJsonFile(path: string): Promise<PushedFile> {
+  const file = fileOf(await readAround(path));
+  const list = { ...file.list } as Record<string, unknown>;
+  for (const name of ['users', 'groups'] as const) {
+    if (!Array.isArray(list[name])) continue;
+    const place = file.placeOf(`/data/${name}/`)?.place ?? '';
+    list[name] = { [Symbol.asyncIterator]: () => entriesIn(path, name, place) };
+  }
+  return { ...file, list };
+}
+
+/** Returns the lists and settings of a JSON file. */
+function fileOf(value: JsonValue): PushedFile {
   if (!isJsonObject(value))
     throw new UsageError('The file must contain an object with settings and data, or with users and groups.');
   const isWhole = 'data' in value || 'settings' in value;
@@ -56,7 +78,8 @@ function jsonFile(bytes: Buffer): PushedFile {
     list: (isWhole ? value['data'] : value) as OrganizationList,
     settings,
     warnings: [],
-    placeOf: () => undefined,
+    placeOf: (path) =>
+      /^\/data\/(users|groups)\//.test(path) ? { place: isWhole ? path : path.slice(5) } : undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 // What `soundings push` prints: a plan as the report of a run, with the first of each kind of change.
-import type { Change, Plan, User } from '@soundings/client/organization.ts';
+import type { User } from '@soundings/client/list-parts.ts';
+import type { Change, Plan } from '@soundings/client/plans.ts';
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { quote } from '../../base/text.ts';
@@ -90,8 +91,23 @@ function valueText(value: unknown): string {
 export const optionOf = (setting: string): string =>
   `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
+/** A place in a spreadsheet, or in a JSON file as a JSON pointer. */
+export type FilePlace = {
+  sheet?: string | undefined;
+  row?: number;
+  column?: string;
+  place?: string;
+};
+
 /** Returns the message of an error or warning, after its place in the file. */
-export function placedText({ message, sheet, row, column }: Omit<Detail, 'type'>): string {
+export function placedText({
+  message,
+  sheet,
+  row,
+  column,
+  place: pointer,
+}: Omit<Detail, 'type' | keyof FilePlace> & FilePlace): string {
+  if (pointer !== undefined) return `${pointer}: ${message}`;
   const places = [
     ...(sheet === undefined ? [] : [`sheet ${quote(sheet)}`]),
     ...(row === undefined ? [] : [`row ${row}`]),

@@ -1,13 +1,14 @@
 // `soundings push`: a file, a token and an address are enough. What it prints, its exit status, and what it changes.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changeAccount } from '../../accounts/accounts.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
 import { defineAttribute } from '../../people/attributes.changes.ts';
@@ -20,12 +21,15 @@ import { runCommand, type Surroundings } from '../run-command.ts';
 let world: World;
 let account: TestAccount;
 let folder: string;
+/** What the command says of its progress. */
+let progress: string[];
 beforeAll(async () => {
   world = await openWorld(openLog('fatal'));
   folder = await mkdtemp(join(tmpdir(), 'soundings-push-'));
 });
 beforeEach(async () => {
   account = await world.account();
+  progress = [];
 });
 afterAll(async () => {
   await world.close();
@@ -57,7 +61,11 @@ async function push(args: string[], answer?: string) {
     printError: (text) => void (err += text),
     isTerminal: true,
     write: async () => {},
-    push: { token: () => account.token, ask: answer === undefined ? undefined : ask },
+    push: {
+      token: () => account.token,
+      ask: answer === undefined ? undefined : ask,
+      progress: (line) => void progress.push(line),
+    },
   };
   const status = await runCommand(['push', '--url', world.address, ...args], surroundings);
   return { status, out, err, asked };
@@ -221,6 +229,51 @@ describe('a push', () => {
     account = { ...account, token: 'snd_wrong' };
     const wrong = await push([await fileOf('list.json', list), '--yes']);
     expect([wrong.status, wrong.err]).toEqual([1, expect.stringMatching(/^The API token is .*\n$/)]);
+  });
+});
+
+describe('lists that are too large for one request', () => {
+  test('are sent in parts, and the person sees how far the command is', async () => {
+    await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { largestPush: 30_000 }));
+    const path = await fileOf('list.json', list);
+    const args = [path, '--max-users-created', '20001'];
+    const { status, out, asked } = await push(args, 'y');
+    expect([status, out]).toEqual([0, expect.stringMatching(/^Applied\. Run: \S+\n$/)]);
+    expect(asked).toMatch(/^Users: 2 added[\s\S]*\+ "u1" memberOf "\[\\"g\\"\]"[\s\S]*Apply\? \[y\/N\] $/);
+    expect(progress).toEqual([
+      'Sent 1 group.',
+      'Sent 1 group and 2 users.',
+      'All parts are sent. The service is comparing them with its data.',
+      'The service is applying the plan.',
+    ]);
+    const users = [person('a'), person('b', { email: 'nowhere' })];
+    const refused = await push([await fileOf('list.json', { users }), ...args.slice(1), '--yes']);
+    expect([refused.status, refused.out]).toEqual([1, '']);
+    expect(refused.err).toMatch(/\n- \/users\/1\/email: .*email/i);
+  });
+
+  test('are read entry by entry from a file of any size, and errors name their place in it', async () => {
+    const space = ' '.repeat(700_000);
+    const users = Array.from({ length: 100 }, (_, i) =>
+      JSON.stringify(person(`p${i}`, { accessInfo: { role: 'Manager' } })),
+    );
+    const file = (entries: string[]) =>
+      fileOf(
+        'large.json',
+        `{"settings":{"maxUsersCreated":100},"data":{"groups":[${JSON.stringify(unit('g'))}],"users":[${entries.join(`,${space}`)}]}}`,
+      );
+    const path = await file(users);
+    expect((await stat(path)).size).toBeGreaterThan(64 * 2 ** 20);
+    const { status, out } = await push([path, '--yes', '--show', '1']);
+    expect([status, out]).toEqual([0, expect.stringContaining('Users: 100 added')]);
+    expect(out).toContain('\n  + "p0" role "Manager"\n  … and 99 more\n');
+    const damaged = await push([await file(users.with(7, '{"externalId":}')), '--yes']);
+    expect([damaged.status, damaged.err]).toEqual([1, expect.stringMatching(/^\/data\/users\/7: /)]);
+    const other = await push([
+      await fileOf('large.json', `{"users":[],"dta":[]${space.repeat(100)}}`),
+      '--yes',
+    ]);
+    expect([other.status, other.err]).toEqual([1, expect.stringContaining('contains "dta" beside')]);
   });
 });
 

@@ -1,7 +1,8 @@
 // `soundings push`: pushes people and groups from a file to a service over HTTPS. It needs no database, only a token. It shows the plan of a
 // dry run, and applies this plan and no other.
 import type { SoundingsError } from '@soundings/client/soundings-error.ts';
-import type { Plan, PushResult, PushSettings, User } from '@soundings/client/organization.ts';
+import type { PushResult } from '@soundings/client/organization.ts';
+import type { Plan, PushProgress, PushSettings } from '@soundings/client/plans.ts';
 import { limitNames } from '@soundings/contract/limits.ts';
 import { readFile } from 'node:fs/promises';
 import { Fault } from '../../base/errors.ts';
@@ -25,6 +26,8 @@ export type PushSurroundings = {
   token: () => string | undefined;
   /** Asks the person at the terminal. Undefined if there is none. Returns the answer. */
   ask: ((question: string) => Promise<string>) | undefined;
+  /** Shows the person how far the command is. Undefined if there is no terminal. */
+  progress: ((line: string) => void) | undefined;
 };
 
 type Outcome = PushResult['outcome'] | 'planned';
@@ -71,7 +74,7 @@ export const pushCommands = (surroundings: PushSurroundings): Record<string, Com
   },
 });
 
-async function push(values: OptionValues, { token, ask }: PushSurroundings): Promise<Pushed> {
+async function push(values: OptionValues, { token, ask, progress }: PushSurroundings): Promise<Pushed> {
   const isDryRun = values['dry-run'] === true;
   if (!isDryRun && values['yes'] !== true && ask === undefined)
     throw new UsageError(
@@ -95,28 +98,22 @@ async function push(values: OptionValues, { token, ask }: PushSurroundings): Pro
     country,
   });
   const settings = { ...file.settings, ...settingsOf(values) };
-  const { warnings } = file;
-  const accessOf = accessIn(file);
-  const placed = (plan: Plan): Plan => ({
-    ...plan,
-    warnings: plan.warnings.map((one) => placedIn(file, one)),
-  });
+  const onProgress = (done: PushProgress) => progress?.(progressText(done));
+  const how = { settings, onProgress };
   try {
     if (isDryRun) {
-      const plan = placed(await client.organization.plan(file.list, { settings }));
-      return { outcome: 'planned', plan, warnings, shown, accessOf };
+      const plan = await client.organization.plan(file.list, how);
+      return { outcome: 'planned', ...(await shownPlan(file, plan, shown)) };
     }
     let isAsked = false;
     const approve = async (plan: Plan) => {
       if (values['yes'] === true) return true;
       isAsked = true;
-      const answer = await ask?.(
-        `${planText({ plan: placed(plan), warnings, shown, accessOf })}\nApply? [y/N] `,
-      );
+      const answer = await ask?.(`${planText(await shownPlan(file, plan, shown))}\nApply? [y/N] `);
       return /^\s*y(es)?\s*$/i.test(answer ?? '');
     };
-    const result = await client.organization.push(file.list, { approve, settings });
-    const pushed: Pushed = { ...result, plan: placed(result.plan), warnings, shown, accessOf };
+    const result = await client.organization.push(file.list, { approve, ...how });
+    const pushed: Pushed = { ...result, ...(await shownPlan(file, result.plan, shown)) };
     if (isAsked) asked.add(pushed);
     return pushed;
   } catch (error) {
@@ -124,10 +121,29 @@ async function push(values: OptionValues, { token, ask }: PushSurroundings): Pro
   }
 }
 
-/** Returns a function that finds the role and groups of a person in a file. Only for lists that the service has accepted. */
-function accessIn({ list: { users = [] } }: PushedFile): ShownPlan['accessOf'] {
-  let byId: Map<string, User> | undefined;
-  return (id) => (byId ??= new Map(users.map((user) => [user.externalId, user]))).get(id)?.accessInfo;
+/** Returns what is shown of a plan: with the places in the file, and with what it has for the people who are listed as added. */
+async function shownPlan(file: PushedFile, plan: Plan, shown: number): Promise<ShownPlan> {
+  const added = plan.changes.filter(({ entity, action }) => entity === 'user' && action === 'create');
+  const wanted = new Set(added.slice(0, shown).map(({ externalId }) => externalId));
+  const access = new Map<string, ReturnType<ShownPlan['accessOf']>>();
+  if (wanted.size > 0)
+    for await (const { externalId, accessInfo } of file.list.users ?? [])
+      if (wanted.has(externalId)) access.set(externalId, accessInfo);
+  return {
+    plan: { ...plan, warnings: plan.warnings.map((one) => placedIn(file, one)) },
+    warnings: file.warnings,
+    shown,
+    accessOf: (id) => access.get(id),
+  };
+}
+
+/** Returns how far a push in parts is. */
+function progressText(done: PushProgress): string {
+  if (done.step === 'checking') return 'All parts are sent. The service is comparing them with its data.';
+  if (done.step === 'applying') return 'The service is applying the plan.';
+  const count = (one: number, what: string) =>
+    one === 0 ? [] : [`${one.toLocaleString('en')} ${what}${one === 1 ? '' : 's'}`];
+  return `Sent ${[...count(done.groups, 'group'), ...count(done.users, 'user')].join(' and ')}.`;
 }
 
 /** Returns the token of the file or the environment. It is never an option: all users of the machine see those of a process. */

@@ -6,6 +6,7 @@ import { consolePages } from '@soundings/contract/console/pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { projectFolder } from '../../base/places.ts';
 import { acceptedEncoding } from '../../http/responses/encoding.ts';
+import { pageHeaders } from '../../http/responses/page-headers.ts';
 import type { Server } from '../../http/server.ts';
 
 const types: Record<string, string> = {
@@ -17,25 +18,7 @@ const types: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** Headers of every page of the console: a page runs and shows only what the console itself serves. */
-export const pageHeaders = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "style-src-attr 'none'",
-    "font-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
-  'referrer-policy': 'no-referrer',
-};
+const headers = pageHeaders({ 'font-src': "'self'", 'img-src': "'self'", 'form-action': "'self'" });
 
 /** The folder that `npm run build -w console` writes to. */
 export const builtConsole: string = join(projectFolder, 'console/dist');
@@ -64,7 +47,7 @@ export function servePages(server: Server): void {
 
 /** Sends the single HTML page. The browser shows the content for the path, or "Page not found". */
 function sendPage(request: FastifyRequest, reply: FastifyReply, index: Asset | undefined): FastifyReply {
-  reply.headers(pageHeaders).header('cache-control', 'no-cache');
+  reply.headers(headers).header('cache-control', 'no-cache');
   if (index) return sendAsset(request, reply, index);
   return reply
     .code(503)

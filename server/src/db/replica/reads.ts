@@ -30,7 +30,7 @@ export type Reads = {
   close(): Promise<void>;
 };
 
-/** `pool`: for short statements. `reads`: for streamed responses only; closed with the rest. */
+/** `pool`: for short statements. `reads`: for streamed responses only, two for each if there is a replica; closed with the rest. */
 type Primary = { pool: Pool; reads: Pool };
 
 /** Returns what reads everything from the primary server. */
@@ -168,13 +168,14 @@ async function* stream(
 
 /** Yields what follows the first `sent` bytes of a response. Throws `failure` if the account has changed, so that they may differ. */
 async function* restOf(
-  { pool, reads }: Primary,
+  { reads }: Primary,
   account: AtVersion,
   chunks: Parameters<Reading['stream']>[0],
   { sent, failure }: { sent: number; failure: unknown },
 ): AsyncGenerator<Chunk> {
   const rows = await openSnapshot(reads, account, 'primary');
-  const db = rows && (await openSnapshot(pool, account, 'primary').catch(() => undefined));
+  // Not from `pool`: a client can read for half an hour, and everything else would wait for the connections.
+  const db = rows && (await openSnapshot(reads, account, 'primary').catch(() => undefined));
   try {
     if (!rows || !db) throw failure;
     yield* chunksAfter(sent, chunks(rows.db, db.db));

@@ -7,26 +7,14 @@ import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { assetAt, projectFolder } from '../../base/places.ts';
 import { acceptedEncoding } from '../responses/encoding.ts';
+import { pageHeaders } from '../responses/page-headers.ts';
 
 /** Scalar's program, which `npm run build -w console` writes. */
 const scalarFile = join(projectFolder, 'console/dist/reference/scalar.js.br');
 
 /** As in the console: nothing inline, and only files of the service. policy.client.js runs before Scalar so that it keeps to this. */
 const headers = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "style-src-attr 'none'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
-  'referrer-policy': 'no-referrer',
+  ...pageHeaders(),
   'cache-control': 'no-cache',
   'content-type': 'text/html; charset=utf-8',
 };

@@ -2,7 +2,7 @@
 // gigabytes. It reads the parts one after another. The first time, it checks and plans each; what concerns several parts is compared in the
 // database. If the changes are to be applied, it reads the changed parts again, plans them in the same way, and writes them.
 import { isDryRun } from '@soundings/contract/dry-run.ts';
-import { maxFaultsListed } from '@soundings/contract/limits.ts';
+import { maxFaultsListed, mostUnappliedChanges } from '@soundings/contract/limits.ts';
 import type { Change, Counts, Summary, User } from '@soundings/contract/organization.ts';
 import { createHash } from 'node:crypto';
 import { lockAccount } from '../../accounts/accounts.ts';
@@ -28,7 +28,15 @@ import {
 import { type Plan, planChanges } from '../plan.ts';
 import { rememberRepeated, repeatedIn } from '../repeated/repeated.ts';
 import { requestFaultOf, runEnd } from '../run-end.ts';
-import { copyChanges, deleteChanges, showProcessing, updateFailed, updateRun } from '../runs.sql.ts';
+import {
+  copyChanges,
+  deleteChanges,
+  deleteUnappliedChanges,
+  insertRemovals,
+  showProcessing,
+  updateFailed,
+  updateRun,
+} from '../runs.sql.ts';
 import { auditRun } from '../runs.ts';
 import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
 import { checkExpected } from '../sync.ts';
@@ -41,6 +49,7 @@ import {
   type Scene,
   sentDigest,
 } from './commit-scene.ts';
+import { refuseWithoutTemporaryTables } from './parts.ts';
 import { deleteParts, isProcessed, lockPushRow, updatePushReport } from './parts.sql.ts';
 import type { SeenUsers } from './seen-users.ts';
 import {
@@ -48,16 +57,14 @@ import {
   clearSentEmails,
   copySentPeople,
   createSentPeople,
+  noteRemovedPeople,
   selectClearedEmails,
   selectExternalIds,
-  selectRemovedUsers,
+  selectRemovedPeople,
   selectRepeatedIds,
 } from './sent-people.sql.ts';
 import { matchAllEmails } from './shared-emails.ts';
 import { readStoredPart } from './store-part.ts';
-
-/** How many users are removed with one statement. */
-const removedAtOnce = 10_000;
 
 /** Processes a push whose run has begun. Throws if it could not be processed: then nothing was applied. */
 export async function commitPush(
@@ -80,9 +87,11 @@ export async function commitPush(
       : await processParts(tx, accountId, commit, { deleteGroupResults, sent: digest });
     await endCommit(tx, accountId, commit, done);
   }).catch(async (error: unknown) => {
-    await updateFailed(pool, accountId, runId, null).catch(() => {}); // if this fails, `updateLostRuns` marks the run
+    const message = error instanceof Fault ? error.message : null;
+    await updateFailed(pool, accountId, runId, message).catch(() => {}); // if this fails, `updateLostRuns` marks the run
     throw error;
   });
+  await deleteUnappliedChanges(pool, accountId, mostUnappliedChanges).catch(() => {}); // the recurring job does it, too
 }
 
 const givenUp = () =>
@@ -145,7 +154,7 @@ type WholePlan = {
   isEmpty: boolean;
   digest: string;
   groups: Plan;
-  removed: { id: number; externalId: string }[];
+  removed: number;
   /** The externalIds of users whose role becomes pending. */
   pending: string[];
 };
@@ -157,6 +166,7 @@ async function process(
   findings: Findings,
 ): Promise<{ refusal?: Fault; plan?: WholePlan }> {
   const { tx, accountId, runId, settings, account } = scene;
+  await refuseWithoutTemporaryTables(tx);
   await createSentPeople(tx);
   matchGroups(scene.lists, scene.tree, findings);
   const planned = await planParts(scene, findings);
@@ -174,7 +184,7 @@ async function process(
   await applyParts(scene, plan);
   await deleteGroupResults(tx, accountId, plan.groups.groups.remove);
   await notePending(tx, accountId, plan.pending);
-  if (planned.changes + removed.length > 0) await raiseVersion(tx, accountId);
+  if (planned.changes + removed > 0) await raiseVersion(tx, accountId);
   return { plan };
 }
 
@@ -263,17 +273,13 @@ async function notePeople(
   await copySentPeople(tx, accountId, people);
 }
 
-/** Checks what concerns several parts. Returns the users that no part lists. */
-async function matchWhole(
-  scene: Scene,
-  { staying }: Planned,
-  findings: Findings,
-): Promise<WholePlan['removed']> {
+/** Checks what concerns several parts. Returns how many users no part lists. */
+async function matchWhole(scene: Scene, { staying }: Planned, findings: Findings): Promise<number> {
   const { tx, accountId, seen, current } = scene;
-  if (!scene.hasUsers) return [];
+  if (!scene.hasUsers) return 0;
   await analyzeSentPeople(tx);
   await matchRepeated(scene, seen, findings);
-  const removed = await selectRemovedUsers(tx, accountId, seen.ids());
+  const removed = await noteRemovedPeople(tx, accountId, seen.ids());
   await matchAllEmails(tx, accountId, seen, findings);
   matchAdministrators(current.administrators, (some) => some.some((one) => staying.has(one)), findings);
   return removed;
@@ -302,26 +308,23 @@ async function matchRepeated(
 
 /** Adds the removals to what the parts change, and returns the whole plan. */
 async function finishPlan(
-  { tx, accountId, runId, lists, tree, groupNames, parts }: Scene,
+  { tx, accountId, runId, lists, tree, parts }: Scene,
   { groups, users, pending, changes, confirmed }: Planned,
-  removed: WholePlan['removed'],
+  removed: number,
   findings: Findings,
 ): Promise<WholePlan> {
   const ofGroups = groups as Plan; // there are no faults
-  const deletions = removed.map(({ externalId }): Change => ({
-    entity: 'user',
-    externalId,
-    action: 'delete',
-  }));
-  await copyChanges(tx, accountId, runId, deletions, { groupNames, stored: changes });
+  if (removed > 0) await insertRemovals(tx, accountId, runId, changes);
   warnOfNewGroupIds(ofGroups, tree, lists, findings);
   warnOfHistory(await selectWeeksOfGroups(tx, accountId, ofGroups.groups.remove), tree, findings);
-  const digest = createHash('sha256').update(JSON.stringify(['parts 1', digestOf(ofGroups), removed]));
+  const digest = createHash('sha256').update(JSON.stringify(['parts 2', digestOf(ofGroups)]));
+  if (removed > 0)
+    for await (const batch of selectRemovedPeople(tx, accountId)) digest.update(JSON.stringify(batch));
   for (const part of parts) digest.update(part.digest);
   return {
-    summary: { users: { ...users, deleted: removed.length }, groups: ofGroups.summary.groups },
+    summary: { users: { ...users, deleted: removed }, groups: ofGroups.summary.groups },
     digest: digest.digest('hex'),
-    isEmpty: changes + removed.length + confirmed === 0,
+    isEmpty: changes + removed + confirmed === 0,
     groups: ofGroups,
     removed,
     pending,
@@ -340,8 +343,8 @@ function digestOf({ changes, groups, users, memberships }: Plan): string {
 async function applyParts(scene: Scene, { groups, removed }: WholePlan): Promise<void> {
   const { tx, accountId, tree } = scene;
   const newGroups = await writeGroups(tx, accountId, groups, false);
-  for (let i = 0; i < removed.length; i += removedAtOnce)
-    await removeUsers(tx, accountId, removed.slice(i, i + removedAtOnce));
+  if (removed > 0)
+    for await (const batch of selectRemovedPeople(tx, accountId)) await removeUsers(tx, accountId, batch);
   await clearSentEmails(tx, accountId);
   for (const part of scene.parts.filter(({ isChanged }) => isChanged)) {
     const { organization, state, details } = await comparePart(scene, part, newFindings());

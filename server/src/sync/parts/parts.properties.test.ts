@@ -19,6 +19,7 @@ import { cases } from '../../testing/house/cases.ts';
 import { pushOrganization } from '../sync.ts';
 import { commitPush } from './commit.ts';
 import { beginCommit, deletePush, openPush, readPush, readPushChanges } from './parts.ts';
+import { stateOf } from './account-state.fixture.ts';
 import { storePart } from './store-part.ts';
 
 let database: TestDatabase;
@@ -107,30 +108,6 @@ function split({ users, groups }: Data, cuts: number[]): Data[] {
   if (first?.groups && second?.users && (cuts[0] as number) % 2 === 0)
     parts.splice(0, 2, { ...first, ...second });
   return parts.length > 0 ? parts : [{}];
-}
-
-/** Everything of an account that a push can write, without ids. */
-async function stateOf(accountId: number): Promise<unknown> {
-  const { pool } = database;
-  return [
-    await pool`
-      select g.external_id, g.managed, g.name, g.description, p.name as parent, p.external_id as parent_id
-      from   groups g left join groups p on p.account_id = g.account_id and p.group_id = g.parent_id
-      where  g.account_id = ${accountId} order by g.external_id, g.name`,
-    await pool`
-      select external_id, managed, first_name, last_name, email, email_key, phone, active, timezone, language, role, role_pending,
-             attributes, fingerprint is null as void
-      from   users where account_id = ${accountId} order by external_id, first_name`,
-    await pool`
-      select u.external_id, u.first_name, m.kind, g.external_id as group_id, g.name
-      from   memberships m join users u using (account_id, user_id) join groups g using (account_id, group_id)
-      where  m.account_id = ${accountId} order by 1, 2, 3, 4, 5`,
-    await pool`
-      select entity, external_id, action, fields, name from run_changes c join runs r using (account_id, run_id)
-      where  account_id = ${accountId} and r.outcome <> 'refused'
-      order  by entity, external_id, action, fields::text`,
-    await pool`select action from audit_entries where account_id = ${accountId} order by entry_id`,
-  ];
 }
 
 async function newTwin(): Promise<number> {
@@ -230,7 +207,7 @@ test('a push in parts has the same result, changes and faults as one request wit
         const found = kind === 'part' ? (first.faults?.length ?? 0) > 0 : second;
         expect(found).toEqual(kind === 'part' ? true : first);
         if (kind === 'part') return; // the request has a run, and the parts have none
-        expect(await stateOf(inParts)).toEqual(await stateOf(whole));
+        expect(await stateOf(database.pool, inParts)).toEqual(await stateOf(database.pool, whole));
       }
     }),
     cases(400),

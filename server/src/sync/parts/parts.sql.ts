@@ -63,7 +63,7 @@ export async function isProcessed(tx: Transaction, accountId: AccountId, runId: 
   return rows.length > 0;
 }
 
-/** Lets the rest of the transaction wait at most five seconds for a lock. */
+/** Lets the rest of the transaction wait at most five seconds for a lock, as on the connections for requests. */
 export async function limitLockWait(tx: Transaction): Promise<void> {
   await tx`set local lock_timeout = '5s'`;
 }

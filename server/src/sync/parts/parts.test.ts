@@ -360,6 +360,26 @@ describe('what is refused', () => {
   });
 });
 
+test('without the right to create temporary tables, a push is refused before its parts are sent, and a commit says why', async () => {
+  const account = await world.account();
+  const id = await openThree(account);
+  const database = new URL(world.databaseUrl).pathname.slice(1);
+  await world.pool.unsafe(`revoke temporary on database ${database} from public, current_user`);
+  try {
+    const refused = await send(await world.account(), 'POST', '');
+    expect([refused.status, refused.body.message]).toEqual([
+      503,
+      expect.stringContaining('does not allow temporary tables'),
+    ]);
+    const { run } = await commit(account, id, 3);
+    expect(run).toMatchObject({ outcome: 'failed', message: refused.body.message });
+    expect(await userIds(account)).toEqual([]);
+  } finally {
+    await world.pool.unsafe(`grant temporary on database ${database} to current_user`);
+  }
+  expect((await commit(account, id, 3)).state).toBe('applied');
+});
+
 describe('interrupted pushes', () => {
   test('a push that is not used for a day is deleted with its parts, and one that is used stays', async () => {
     const [old, used] = [await world.account(), await world.account()];

@@ -9,13 +9,13 @@ import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
+import { canCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
 import {
   deletePushRow,
   deleteUnusedPushes,
   insertPush,
-  limitLockWait,
   lockPushRow,
   selectChangesFrom,
   selectParts,
@@ -33,14 +33,23 @@ const expiresAt = ({ lastUsedAt }: StoredPush) => lastUsedAt.getTime() + abandon
 const stateOf = ({ outcome }: StoredPush): Push['state'] =>
   outcome === 'processing' || outcome === 'applied' ? outcome : 'open';
 
+/** Throws a Fault if the database doesn't allow what a commit needs, so that no one sends all parts for nothing. */
+export async function refuseWithoutTemporaryTables(db: Db): Promise<void> {
+  if (await canCreateTemporaryTables(db)) return;
+  const message =
+    'The database does not allow temporary tables, which pushes in parts need. The operator can allow them: grant temporary on database … to ….';
+  throw new Fault('unavailable', 'unavailable', message);
+}
+
 /** Opens a push in place of one that was applied or has expired. Throws a Fault (conflict) if the account has another one. */
 export async function openPush(pool: Pool, accountId: AccountId, id: string): Promise<Push> {
   return inTransaction(pool, async (tx) => {
+    await refuseWithoutTemporaryTables(tx);
     const isOver = (push: StoredPush) =>
       stateOf(push) === 'applied' || (stateOf(push) === 'open' && expiresAt(push) < Date.now());
     const present = await selectPush(tx, accountId);
     if (present && isOver(present)) {
-      await lockPushBriefly(tx, accountId);
+      await lockPushRow(tx, accountId);
       const locked = await selectPush(tx, accountId);
       if (locked && isOver(locked)) await deletePushRow(tx, accountId);
     }
@@ -95,14 +104,8 @@ async function pushOf(db: Db, accountId: AccountId, id: string): Promise<StoredP
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */
 export async function lockOpenPush(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
   refuseUsed(await pushOf(tx, accountId, id)); // before waiting: a commit can take minutes
-  await lockPushBriefly(tx, accountId);
-  refuseUsed(await pushOf(tx, accountId, id));
-}
-
-/** Locks the push of the account for a request, which must not occupy a connection for as long as a commit takes. */
-async function lockPushBriefly(tx: Transaction, accountId: AccountId): Promise<void> {
-  await limitLockWait(tx);
   await lockPushRow(tx, accountId);
+  refuseUsed(await pushOf(tx, accountId, id));
 }
 
 /** Like `lockOpenPush`, without a lock. */

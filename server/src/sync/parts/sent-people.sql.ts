@@ -117,19 +117,45 @@ export const selectOwnedEmails = (
     1_000,
   );
 
-/** Returns the managed users who are not among the listed ones, by id. */
-export async function selectRemovedUsers(
-  db: Db,
+/** Stores the managed users who are not among the listed ones in a temporary table. Returns how many there are. */
+export async function noteRemovedPeople(
+  tx: Transaction,
   accountId: AccountId,
   listed: Int32Array,
-): Promise<{ id: number; externalId: string }[]> {
+): Promise<number> {
+  await tx`
+    create temporary table removed_people (
+      account_id   integer not null,
+      user_id      integer not null,
+      external_id  text not null,
+      primary key (account_id, user_id)
+    ) on commit drop`;
   // A parameter and not an expression: PostgreSQL hashes the list only if it is a constant when the statement is planned.
-  return db<{ id: number; externalId: string }[]>`
-    select user_id as "id", external_id as "externalId"
+  const { count } = await tx`
+    insert into removed_people (account_id, user_id, external_id)
+    select account_id, user_id, external_id
     from   users
     where  account_id = ${accountId} and managed and not by_scim
-      and  user_id <> all(${[...listed]})
-    order  by user_id`;
+      and  user_id <> all(${[...listed]})`;
+  return count;
+}
+
+/** Yields the users of `removed_people` in batches, by id. Other statements can run between two batches. */
+export async function* selectRemovedPeople(
+  tx: Transaction,
+  accountId: AccountId,
+): AsyncGenerator<{ id: number; externalId: string }[], void> {
+  for (let last = 0; ;) {
+    const rows = await tx<{ id: number; externalId: string }[]>`
+      select user_id as "id", external_id as "externalId"
+      from   removed_people
+      where  account_id = ${accountId} and user_id > ${last}
+      order  by user_id
+      limit  10000`;
+    if (rows.length === 0) return;
+    last = rows.at(-1)?.id ?? 0;
+    yield rows;
+  }
 }
 
 /** Clears the addresses of all people in the table who get another one, so that they can swap addresses. */

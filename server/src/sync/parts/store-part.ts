@@ -23,7 +23,7 @@ import { type Findings, newFindings } from '../findings.ts';
 import { readJson, type SentBody, tooLargeFault } from '../parse.ts';
 import { requestFaultOf } from '../run-end.ts';
 import { lockOpenPush, partsMissing } from './parts.ts';
-import { type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
+import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
 
 const compress = promisify(zstdCompressWithCallback);
 const decompress = promisify(zstdDecompressWithCallback);
@@ -48,6 +48,7 @@ export async function storePart(
   const json = Buffer.from(JSON.stringify(organization.data));
   const content = await compress(json);
   await inTransaction(pool, async (tx) => {
+    await limitLockWait(tx); // a thread's connections wait longer, and a part must not occupy one for as long as a commit takes
     await lockOpenPush(tx, accountId, pushId);
     const row = { part, ...counts, bytes: json.byteLength };
     await refuseTooMuch(tx, accountId, row);

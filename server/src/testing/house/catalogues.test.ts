@@ -48,6 +48,12 @@ describe('a translation', () => {
     expect(faults(' ', 'Hi')).toEqual(['key: is empty']);
   });
 
+  test('may leave out the message of the service, and nothing else', () => {
+    expect(faults('Filen går inte att läsa.', '{message}')).toEqual([]);
+    expect(faults('Filen går inte att läsa: {message}', '{message}')).toEqual([]);
+    expect(faults('Filen {name} går inte att läsa.', '{message}')).toHaveLength(1);
+  });
+
   test('may use a plural for a number for which English has only one form', () => {
     expect(faults('{count, plural, one {# svar} other {# svar}}', '{count, number} answers')).toEqual([]);
   });

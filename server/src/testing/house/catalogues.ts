@@ -98,13 +98,22 @@ export function literalsOf(text: string): string {
   }
 }
 
-/** Returns what is wrong with the texts of a language: empty, invalid, or with other arguments than the English ones. */
+/**
+ * Returns what is wrong with the texts of a language: empty, invalid, or with other arguments than the English ones. It may leave out the message
+ * of the service, which is English.
+ */
 export function faultsOf(language: string, texts: Record<string, string>, english = texts): string[] {
   return Object.entries(texts).flatMap(([key, text]) => {
     if (text.trim() === '') return [`${key}: is empty`];
     try {
-      const found = JSON.stringify(Object.entries(argumentsOf(text, language)).toSorted());
-      const wanted = JSON.stringify(Object.entries(argumentsOf(english[key] ?? '', 'en')).toSorted());
+      const own = argumentsOf(text, language);
+      const found = JSON.stringify(Object.entries(own).toSorted());
+      const isNeeded = ([name]: [string, unknown]) => name !== 'message' || Object.hasOwn(own, name);
+      const wanted = JSON.stringify(
+        Object.entries(argumentsOf(english[key] ?? '', 'en'))
+          .filter(isNeeded)
+          .toSorted(),
+      );
       return found === wanted ? [] : [`${key}: has ${found}, English has ${wanted}`];
     } catch (error) {
       return [`${key}: ${(error as Error).message}`];

@@ -29,6 +29,7 @@ export const longestFirst: readonly string[] = [
   'server/src/console/added-figures.attack.test.ts',
   'server/src/sealing/forgetting.attack.test.ts',
   'client/src/killed.failures.test.ts',
+  'server/src/sync/parts/parts.killed.test.ts',
   'server/src/webhooks.failures.test.ts',
   'server/src/sync/hostile.test.ts',
   'server/src/rolling-upgrade.failures.test.ts',

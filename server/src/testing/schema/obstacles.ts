@@ -46,6 +46,10 @@ export async function obstaclesIn(db: Db): Promise<string[]> {
     from   pg_constraint k join tables t on t.oid = k.conrelid
     where  k.contype = 'f' and t.is_distributed and k.confdeltype = 'n' and k.confdelsetcols is null
     union  all
+    select format('foreign key that updates the account: %s of %s', k.conname, t.name)
+    from   pg_constraint k join tables t on t.oid = k.conrelid
+    where  k.contype = 'f' and t.is_distributed and k.confupdtype in ('c', 'n', 'd')
+    union  all
     select format('trigger: %s on %s', g.tgname, t.name)
     from   pg_trigger g join tables t on t.oid = g.tgrelid
     where  not g.tgisinternal and t.is_distributed
