@@ -73,9 +73,13 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
 const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
-/** Creates a schedule that is due today: five questions for all groups at the top. Returns the ids of the questions. */
-export async function scheduleForAll({ pool }: Service, accountId: number): Promise<number[]> {
-  const today = dayIn('UTC', Date.now());
+/** Creates a schedule that is due today: five questions for all groups at the top. Returns the ids of the questions. `now`: as if today were then. */
+export async function scheduleForAll(
+  { pool }: Service,
+  accountId: number,
+  now = Date.now(),
+): Promise<number[]> {
+  const today = dayIn('UTC', now);
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await defineLibrary(tx, accountId, 'en');

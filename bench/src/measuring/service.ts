@@ -77,8 +77,12 @@ export type ServiceProcess = Pick<Service, 'address' | 'pid' | 'requestSteadily'
   errors(): string[];
 };
 
-/** A process of the benchmark. `first`: its first message. `request`: sends it a message and returns its reply. */
-export type Beside = { first: unknown; request(message: object | number | string): Promise<unknown> };
+/** A process of the benchmark. `first`: its first message. `request`: sends it a message and returns its reply. `end`: ends it early. */
+export type Beside = {
+  first: unknown;
+  request(message: object | number | string): Promise<unknown>;
+  end(): void;
+};
 
 /** The result of a successful command. `memory`: the peak memory of the command (`own`) and of all PostgreSQL processes. */
 export type Exited = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
@@ -277,6 +281,7 @@ async function startBeside(
       child.send(message);
       return next();
     },
+    end: () => void child.kill(),
   };
 }
 

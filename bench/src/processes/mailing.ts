@@ -10,8 +10,8 @@ import { openSender } from '@soundings/server/src/rounds/messages/messages.ts';
 import { AnswerKeys } from '@soundings/server/src/sealing/answer-keys.ts';
 import { createTransport } from 'nodemailer';
 
-/** `bare`: the emails of the floor, one to each address. */
-export type MailingOrder = { bare?: { company: string; firstName: string; email: string }[] };
+/** `bare`: the emails of the floor, one to each address. `at`: sends what is due at this time, in ms since 1970; by default now. */
+export type MailingOrder = { bare?: { company: string; firstName: string; email: string }[]; at?: number };
 
 const [databaseUrl = '', directory = '', smtpUrl = ''] = process.argv.slice(2);
 const from = 'Soundings <soundings@bench.example>';
@@ -24,8 +24,8 @@ const connections = 8;
 const mailer = openMailer(smtpUrl, from, { connections });
 const send = openSender({ pool, keys, mailer, publicUrl, log: openLog('error', 2) });
 
-process.on('message', ({ bare }: MailingOrder) => {
-  const run = bare ? barePool(bare) : () => send(Date.now());
+process.on('message', ({ bare, at }: MailingOrder) => {
+  const run = bare ? barePool(bare) : () => send(at ?? Date.now());
   const start = performance.now();
   void run()
     .then(() => performance.now() - start)

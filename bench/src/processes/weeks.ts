@@ -1,9 +1,10 @@
-// Opens, answers or closes a week in a separate process, as the thread for weeks does, so that its memory can be measured.
-// Arguments: the database URL and the directory of the answer key. It does one order and sends back the time and its peak memory.
+// Opens, answers or closes weeks in a separate process, as the thread for weeks does, so that its memory can be measured.
+// Arguments: the database URL and the directory of the answer key. It carries out one order after another, and sends back the time, its
+// peak memory and how many statements it sent.
 import { inTransaction, openPool } from '@soundings/server/src/db/db.ts';
 import { copyAnswerBatches } from '@soundings/server/src/answers/imported.sql.ts';
 import { sealedIn } from '@soundings/server/src/answers/imported.ts';
-import { closeWeekNow } from '@soundings/server/src/results/close-week.ts';
+import { closeEndedWeeks, closeWeekNow } from '@soundings/server/src/results/close-week.ts';
 import { selectSealed } from '@soundings/server/src/results/published-figures.sql.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
 import { AnswerKeys } from '@soundings/server/src/sealing/answer-keys.ts';
@@ -11,14 +12,19 @@ import { decodeAnswers, type PersonAnswers } from '@soundings/server/src/sealing
 import type { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import { timed } from '../measuring/measure.ts';
+import { countStatements } from '../measuring/statements.ts';
 
-/** `answer`: 70 of 100 people answer these questions. `read`: decrypts the answers, and nothing else. */
-export type WeekOrder = { accountId: number } & (
-  | { work: 'open' }
-  | { work: 'answer'; week: string; questionIds: number[] }
-  | { work: 'read' | 'close'; week: string }
-);
-export type WeekDone = { ms: number; peak: number; week?: string; people?: number };
+/**
+ * `answer`: 70 of 100 people answer these questions. `read`: decrypts the answers, and nothing else. `openAll` and `closeAll`: all schedules
+ * that are due and all weeks that have ended, of every account, as if it were `now` (ms since 1970).
+ */
+export type WeekOrder =
+  | { work: 'openAll'; now: number }
+  | { work: 'closeAll'; now: number }
+  | { work: 'open'; accountId: number; now: number }
+  | { work: 'answer'; accountId: number; week: string; questionIds: number[] }
+  | { work: 'read' | 'close'; accountId: number; week: string };
+export type WeekDone = { ms: number; peak: number; statements: number; week?: string; people?: number };
 
 const [databaseUrl = '', directory = ''] = process.argv.slice(2);
 const pool = openPool(databaseUrl, 2);
@@ -38,14 +44,26 @@ async function reply(order: WeekOrder): Promise<void> {
 
 async function carryOut(order: WeekOrder): Promise<WeekDone> {
   await keys.chain.prepare();
-  const [ms, result] = await timed(() => doWork(order));
-  return { ms, peak: process.resourceUsage().maxRSS * 1024, ...result };
+  const [ms, { result, statements }] = await timed(() => countStatements(() => doWork(order)));
+  return { ms, peak: process.resourceUsage().maxRSS * 1024, statements, ...result };
 }
 
 async function doWork(order: WeekOrder): Promise<Partial<WeekDone>> {
+  if (order.work === 'openAll') {
+    const opened = await openDueRounds(pool, keys, order.now);
+    const week = opened.at(-1)?.week;
+    return {
+      ...(week !== undefined && { week }),
+      people: opened.reduce((sum, { people }) => sum + people, 0),
+    };
+  }
+  if (order.work === 'closeAll') {
+    await closeEndedWeeks(pool, keys, order.now);
+    return {};
+  }
   const { accountId } = order;
   if (order.work === 'open') {
-    const [opened] = await openDueRounds(pool, keys, Date.now(), { accountId });
+    const [opened] = await openDueRounds(pool, keys, order.now, { accountId });
     if (opened?.outcome !== 'opened') throw new Error(`Not opened: ${JSON.stringify(opened)}`);
     return { week: opened.week, people: opened.people };
   }

@@ -60,7 +60,7 @@ export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
 }
 
 /** Returns whether the role of the service may create temporary tables in its database. */
-export async function canCreateTemporaryTables(db: Db): Promise<boolean> {
+export async function mayCreateTemporaryTables(db: Db): Promise<boolean> {
   const [row] = await db<{ can: boolean }[]>`
     select has_database_privilege(current_database(), 'temporary') as can`;
   return row?.can === true;

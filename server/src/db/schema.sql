@@ -350,14 +350,18 @@ create table push_parts (
   groups      integer,
   bytes       integer not null,
   content     bytea   not null,
+  people      bytea,
   primary key (account_id, part),
   foreign key (account_id) references pushes on delete cascade
 );
 alter table push_parts alter column content set storage external;
+alter table push_parts alter column people set storage external;
 comment on table push_parts is 'The parts of a push that were received. Deleted when the push is applied or deleted, a day after the last request, and a week after it was opened.';
 comment on column push_parts.users is 'How many users the part lists. Null: it has no list of users.';
 comment on column push_parts.bytes is 'The size of the part as JSON.';
 comment on column push_parts.content is 'The lists as JSON, compressed with Zstandard.';
+comment on column push_parts.people is
+  'A fingerprint of each user that the part lists, and where the user is in its JSON. Null: the part lists no users, or an older version has stored it.';
 
 create table migrations (
   version     integer     primary key,

@@ -159,6 +159,8 @@ export type Company = {
   groupOf: (key: number) => number;
   treeOf: (key: number) => number;
   isValued: Valued;
+  /** For each question, the answer of each person; a gap if the person has not answered it. */
+  given: readonly (readonly (WeekAnswer | undefined)[])[];
   /** The answers of people to a question; undefined if `people` is undefined. */
   answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
   /** The same without answers that have no value. */
@@ -205,6 +207,7 @@ export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnou
     groupOf,
     treeOf,
     isValued,
+    given,
     answersOf,
     valuesOf: (people, number) => answersOf(people && valuedAmong(people, isValued), number),
   };
@@ -306,15 +309,8 @@ export function resultOf(
 }
 
 /** Returns for each person whether they answered none of these questions through a handed-out link. */
-export function ownLinksIn({ respondents, types, answersOf }: Company): boolean[] {
-  const everyone = respondents.map((_, person) => person);
-  const usedOwnLink = everyone.map(() => true);
-  for (const number of types.keys()) {
-    for (const [person, answer] of (answersOf(everyone, number) ?? []).entries()) {
-      if (answer?.handedOut) usedOwnLink[person] = false;
-    }
-  }
-  return usedOwnLink;
+export function ownLinksIn({ respondents, given }: Pick<Company, 'respondents' | 'given'>): boolean[] {
+  return respondents.map((_, person) => !given.some((answers) => answers[person]?.handedOut === true));
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {

@@ -67,7 +67,7 @@ function add(column: Column, respondent: string, answer: PersonAnswer): void {
 const answersIn = ({ respondents, values, flags, choices, comments }: Column): WeekAnswer[] =>
   respondents.map((respondent, place) => {
     const flag = flags[place] as number;
-    return {
+    const answer: WeekAnswer = {
       respondent,
       value: values[place] ?? null,
       choices: choices.get(place) ?? null,
@@ -75,6 +75,7 @@ const answersIn = ({ respondents, values, flags, choices, comments }: Column): W
       skipped: (flag & skipped) !== 0,
       handedOut: (flag & handedOut) !== 0,
       counted: (flag & counted) !== 0,
-      ...((flag & notApplicable) !== 0 && { notApplicable: true as const }),
     };
+    if ((flag & notApplicable) !== 0) answer.notApplicable = true;
+    return answer;
   });

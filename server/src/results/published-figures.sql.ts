@@ -41,12 +41,12 @@ export async function selectWeek(
   return row;
 }
 
-/** Returns what a week asks, and who is asked. */
-export async function selectWeekData(
+/** Returns what a week asks of which groups. */
+export async function selectAskedGroups(
   db: Db,
   accountId: AccountId,
   week: Week,
-): Promise<Omit<WeekData, 'thresholds'>> {
+): Promise<Pick<WeekData, 'rounds' | 'asked'>> {
   const rounds = await db<WeekRound[]>`
     select round_id     as "id",
            group_id     as "groupId",
@@ -56,30 +56,38 @@ export async function selectWeekData(
     from   rounds
     where  account_id = ${accountId} and week = ${week}
     order  by round_id`;
-  // As text, because the driver needs three times as long to parse an array.
-  const assignments = await db<{ respondent: string; roundId: number; groupIds: string }[]>`
-    select respondent                  as "respondent",
-           round_id                    as "roundId",
-           array_to_string(group_ids, ',') as "groupIds"
-    from   assignments
-    where  account_id = ${accountId} and week = ${week}
-    order  by respondent, round_id`;
   const asked = await db<{ groupId: number; questionIds: number[] }[]>`
     select group_id as "groupId", question_ids as "questionIds"
     from   asked
     where  account_id = ${accountId} and week = ${week}
     order  by group_id`;
-  return { rounds, assignments: assignments.map(withGroups()), asked };
+  return { rounds, asked };
 }
 
-/** Parses the lists of groups. Equal lists share one array, because most people are in the same groups as their colleagues. */
-function withGroups(): (row: { respondent: string; roundId: number; groupIds: string }) => Assignment {
+/** Yields who is asked in a week, in batches. Assignments with the same groups share one list, because most people are in the same groups as their colleagues. */
+export async function* selectAssignments(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): AsyncGenerator<Assignment[], void> {
   const lists = new Map<string, number[]>();
-  return ({ respondent, roundId, groupIds }) => {
-    const list = lists.get(groupIds) ?? groupIds.split(',').map(Number);
-    lists.set(groupIds, list);
-    return { respondent, roundId, groupIds: list };
-  };
+  // As text, because the driver needs three times as long to parse an array.
+  const batches = inBatches(
+    db<{ respondent: string; roundId: number; groupIds: string }[]>`
+      select respondent                  as "respondent",
+             round_id                    as "roundId",
+             array_to_string(group_ids, ',') as "groupIds"
+      from   assignments
+      where  account_id = ${accountId} and week = ${week}
+      order  by respondent, round_id`,
+    5_000,
+  );
+  for await (const batch of batches)
+    yield batch.map(({ respondent, roundId, groupIds }) => {
+      const list = lists.get(groupIds) ?? groupIds.split(',').map(Number);
+      lists.set(groupIds, list);
+      return { respondent, roundId, groupIds: list };
+    });
 }
 
 /** Yields the sealed answers of a week in batches, in an order that reveals nothing. */
@@ -284,31 +292,33 @@ export async function deleteShown(
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Returns the rounds of a week that schedules opened, and the users they asked. */
-export async function selectAskedUsers(
-  db: Db,
-  accountId: AccountId,
-  week: Week,
-): Promise<{
-  scheduledRounds: Set<number>;
-  users: { userId: number; isActive: boolean; hasHandedOut: boolean }[];
-}> {
+/** Returns the rounds of a week that schedules opened. */
+export async function selectScheduledRounds(db: Db, accountId: AccountId, week: Week): Promise<Set<number>> {
   const rounds = await db<{ id: number }[]>`
     select round_id as id
     from   rounds
     where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
-  if (rounds.length === 0) return { scheduledRounds: new Set(), users: [] };
-  const users = await db<{ userId: number; isActive: boolean; hasHandedOut: boolean }[]>`
-    select u.user_id as "userId", u.active as "isActive", h.user_id is not null as "hasHandedOut"
-    from   participants p
-    join   users u using (account_id, user_id)
-    left   join (select distinct user_id from links
-                 where  account_id = ${accountId} and week = ${week} and is_exported
-                 union  -- a card is in someone's hands whether it is used or not
-                 select user_id from cards where account_id = ${accountId}) h on h.user_id = p.user_id
-    where  account_id = ${accountId} and p.week = ${week}`;
-  return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
+  return new Set(rounds.map(({ id }) => id));
 }
+
+/** Yields the users that schedules asked in a week, in batches. */
+export const selectAskedUsers = (
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): AsyncGenerator<{ userId: number; isActive: boolean; hasHandedOut: boolean }[], void> =>
+  inBatches(
+    db<{ userId: number; isActive: boolean; hasHandedOut: boolean }[]>`
+      select u.user_id as "userId", u.active as "isActive", h.user_id is not null as "hasHandedOut"
+      from   participants p
+      join   users u using (account_id, user_id)
+      left   join (select distinct user_id from links
+                   where  account_id = ${accountId} and week = ${week} and is_exported
+                   union  -- a card is in someone's hands whether it is used or not
+                   select user_id from cards where account_id = ${accountId}) h on h.user_id = p.user_id
+      where  p.account_id = ${accountId} and p.week = ${week}`,
+    5_000,
+  );
 
 /** Deletes everything that was published about these groups or asked of them (decision A15). */
 export async function deleteFigures(

@@ -24,17 +24,19 @@ import {
   deleteFigures,
   deleteShown,
   type OpenWeekRow,
+  selectAskedGroups,
   selectAskedUsers,
+  selectAssignments,
   selectPresent,
+  selectScheduledRounds,
   selectShown,
-  selectWeekData,
   updateKpiQuestions,
   updateKpisWithValues,
 } from './published-figures.sql.ts';
 import { type Rate, responseRates } from './disclosure/response-rates.ts';
 import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
 import { withSegments } from './segments/week-segments.ts';
-import { turnoutOf, type WeekData } from './turnout.ts';
+import { type Assignment, turnoutOf, type WeekData } from './turnout.ts';
 
 /** Everything that is published about a week. */
 type Figures = {
@@ -191,22 +193,29 @@ async function weekData(
   { figures, distribution, comments, isLive, noise }: OpenWeekRow,
   key: WeekKey,
 ): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
-  const data = await selectWeekData(tx, accountId, week);
-  const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
-  const people = users.map((user) => ({ ...user, respondent: key.respondentOf(user.userId) }));
-  const present = new Set(people.filter(({ isActive }) => isActive).map(({ respondent }) => respondent));
+  const data = await selectAskedGroups(tx, accountId, week);
+  const scheduledRounds = await selectScheduledRounds(tx, accountId, week);
+  const present = new Set<string>();
+  const handedOut = new Set<string>();
   // Only noise needs them. The same name in every week; people who were removed, or appear only in a history file, keep their number of this week.
-  const names = new Map(
-    noise === 0 ? [] : people.map(({ respondent, userId }) => [respondent, `user ${userId}`]),
-  );
-  const assignments = data.assignments.map((assignment) =>
-    scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
-      ? { ...assignment, isWithdrawn: true as const }
-      : assignment,
-  );
-  const handedOut = new Set(
-    people.filter(({ hasHandedOut }) => hasHandedOut).map(({ respondent }) => respondent),
-  );
+  const names = new Map<string, string>();
+  if (scheduledRounds.size > 0) {
+    for await (const users of selectAskedUsers(tx, accountId, week)) {
+      for (const { userId, isActive, hasHandedOut } of users) {
+        const respondent = key.respondentOf(userId);
+        if (isActive) present.add(respondent);
+        if (hasHandedOut) handedOut.add(respondent);
+        if (noise !== 0) names.set(respondent, `user ${userId}`);
+      }
+    }
+  }
+  const assignments: Assignment[] = [];
+  for await (const batch of selectAssignments(tx, accountId, week)) {
+    for (const one of batch) {
+      const isWithdrawn = scheduledRounds.has(one.roundId) && !present.has(one.respondent);
+      assignments.push(isWithdrawn ? { ...one, isWithdrawn } : one);
+    }
+  }
   const thresholds = { figures, distribution, comments };
   const withGroups = { ...data, assignments, handedOut, thresholds };
   return {

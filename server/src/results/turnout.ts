@@ -101,7 +101,12 @@ export function groupsOf(
   questionId: number,
   { assignmentsOf, roundById }: Turnout,
 ): number[] {
-  const groups = (assignmentsOf.get(respondent) ?? [])
+  const assignments = assignmentsOf.get(respondent) ?? [];
+  const [only] = assignments;
+  // Most people are asked by one round.
+  if (only && assignments.length === 1)
+    return roundById.get(only.roundId)?.questionIds.includes(questionId) ? only.groupIds : [];
+  const groups = assignments
     .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
     .map(({ groupIds }) => groupIds);
   return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];

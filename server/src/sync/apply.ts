@@ -5,7 +5,8 @@ import { revokeAccess } from '../auth/sessions.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { SentOrganization } from './check.ts';
 import type { GroupKey } from './current-state.ts';
-import { fingerprintOf, type Plan } from './plan.ts';
+import { fingerprintOf } from './repeated/fingerprints.ts';
+import type { Plan } from './plan.ts';
 import { eraseUserChanges } from './runs.sql.ts';
 import {
   clearChangedEmails,

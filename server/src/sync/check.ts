@@ -40,13 +40,16 @@ export type SentOrganization = Organization & {
   places: Record<'users' | 'groups', ReadonlyMap<string, number>>;
   /** Lists that only add and update: users and groups that are not listed stay. Only files can have such lists. */
   partial?: readonly ('users' | 'groups')[];
-  /** How many users the list has before these, if they are only a part of it. */
-  usersBefore?: number;
+  /** The position of a user of this list in the whole one, if this is only a part of it (`positionOf`). */
+  positions?: (i: number) => number;
   /** Whether the directory that provisions the account over SCIM sends it. It changes only its own people and groups. */
   isDirectory?: boolean;
   /** The externalIds that are removed although the lists are partial. Only the directory sends them. */
   removes?: Record<'users' | 'groups', readonly string[]>;
 };
+
+/** Returns the position in the whole list of users of the one at this position. */
+export const positionOf = ({ positions }: SentOrganization, i: number): number => positions?.(i) ?? i;
 
 /**
  * Reads a parsed body as an organization request and adds all faults and warnings to `findings`. If there are faults, the

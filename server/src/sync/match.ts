@@ -8,7 +8,7 @@ import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
-import type { SentOrganization } from './check.ts';
+import { positionOf, type SentOrganization } from './check.ts';
 import type { Administrator, CurrentDetails, CurrentState } from './current-state.ts';
 import { type Findings, isStandIn } from './findings.ts';
 import { groupNameOf, type TargetTree } from './target-tree.ts';
@@ -41,7 +41,7 @@ export function matchUsers(
   findings: Findings,
 ): void {
   for (const i of inQuestion) {
-    const path = `/data/users/${i + (organization.usersBefore ?? 0)}`;
+    const path = `/data/users/${positionOf(organization, i)}`;
     const user = organization.data.users?.[i] as User;
     const { externalId } = user;
     refuseForeign('user', current.before[i], { externalId, path }, findings);

@@ -1,7 +1,7 @@
 // Warns about the effects of a plan that its sender may not intend, such as a person who returns under another externalId. Pure.
 import type { Warning } from '@soundings/contract/organization.ts';
 import { quote } from '../base/text.ts';
-import type { SentOrganization } from './check.ts';
+import { positionOf, type SentOrganization } from './check.ts';
 import type { UserDetails } from './current-state.ts';
 import type { Findings } from './findings.ts';
 import type { Plan } from './plan.ts';
@@ -67,8 +67,8 @@ export const newIdWarning = (
   arrivesAs,
 });
 
-const placeOf = (externalId: string, { places, usersBefore = 0 }: SentOrganization) =>
-  `/data/users/${usersBefore + (places.users.get(externalId) as number)}`;
+const placeOf = (externalId: string, organization: SentOrganization) =>
+  `/data/users/${positionOf(organization, organization.places.users.get(externalId) as number)}`;
 
 /** Warns if a group is removed while a new group seems to be the same one. */
 export function warnOfNewGroupIds(

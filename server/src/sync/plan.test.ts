@@ -2,7 +2,7 @@
 import type { User } from '@soundings/contract/organization.ts';
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { expect, test } from 'vitest';
-import { fingerprintOf } from './plan.ts';
+import { fingerprintOf } from './repeated/fingerprints.ts';
 import { cases } from '../testing/house/cases.ts';
 import fc from 'fast-check';
 

@@ -11,9 +11,9 @@ import type {
 } from '@soundings/contract/organization.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
-import { Digest } from '../base/crypto/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser, GroupKey, Target, UserDetails } from './current-state.ts';
+import { fingerprintOf } from './repeated/fingerprints.ts';
 import { groupKeyOf, groupNameOf, type TargetTree } from './target-tree.ts';
 
 export type GroupState = {
@@ -100,39 +100,6 @@ export function usersInQuestion(
   }
   return places;
 }
-
-/**
- * Returns a digest of everything in a sent user that can change the state. Groups are included by id: ids are never reused, so
- * a group that was removed and created again counts as a different one. An omitted field differs from null.
- */
-export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
-  const { firstName, lastName, email, phone, active = true, timezone, accessInfo, externalProperties } = user;
-  const digest = new Digest()
-    .add(firstName)
-    .add(lastName)
-    .add(email)
-    .add(phone)
-    .add(active ? 1 : 0)
-    .add(timezone);
-  if (force) digest.add('force').add(user.language);
-  digest.add(accessInfo?.role);
-  for (const kind of membershipKinds) {
-    const names = accessInfo?.[kind];
-    if (!names) continue;
-    digest.add(kind).add(names.length);
-    // Most people have one group of each kind.
-    if (names.length === 1) digest.add(idOf(names[0] as string));
-    else for (const id of names.map(idOf).toSorted(byNumber)) digest.add(id);
-  }
-  if (externalProperties) {
-    for (const name of Object.keys(externalProperties).toSorted()) {
-      digest.add('property').add(name).add(externalProperties[name]);
-    }
-  }
-  return digest.toString();
-}
-
-const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
 
 export function planChanges(
   organization: SentOrganization,

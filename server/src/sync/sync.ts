@@ -15,7 +15,7 @@ import type { DeleteGroupResults } from '../people/groups.ts';
 import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
 import { checkLimits } from './change-limits.ts';
-import { readOrganization, type SentOrganization } from './check.ts';
+import { positionOf, readOrganization, type SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser } from './current-state.ts';
 import { type Findings, newFindings } from './findings.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
@@ -310,7 +310,7 @@ export function withoutRoles(organization: SentOrganization, findings: Findings)
   findings.warn({
     type: 'roles ignored',
     message: 'Roles were ignored because this account does not allow requests and files to set them.',
-    path: `/data/users/${first + (organization.usersBefore ?? 0)}/accessInfo/role`,
+    path: `/data/users/${positionOf(organization, first)}/accessInfo/role`,
   });
   const withoutRole = (user: User): User => {
     if (user.accessInfo?.role === undefined) return user;

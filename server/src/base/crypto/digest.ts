@@ -14,8 +14,26 @@ export class Digest {
     return this.#mix(value === undefined ? -2 : value === null ? -3 : value);
   }
 
+  /** Returns a digest that goes on from a state, which `state` has returned. */
+  static from(a: number, b: number): Digest {
+    const digest = new Digest();
+    [digest.#a, digest.#b] = [a, b];
+    return digest;
+  }
+
+  /** Returns two numbers from which `from` goes on, each with 32 bits. */
+  state(): [a: number, b: number] {
+    return [this.#a, this.#b];
+  }
+
+  /** Returns both halves of the digest, each with 32 bits. */
+  halves(): [number, number] {
+    return [finish(this.#a, this.#b), finish(this.#b, this.#a)];
+  }
+
   toString(): string {
-    return `${finish(this.#a, this.#b)}${finish(this.#b, this.#a)}`;
+    const [first, second] = this.halves();
+    return `${textOf(first)}${textOf(second)}`;
   }
 
   #mixText(text: string): this {
@@ -37,9 +55,18 @@ export class Digest {
   }
 }
 
-/** Returns seven characters for 32 bits that depend on all bits of both halves. */
-function finish(one: number, other: number): string {
+/** Returns both halves of a digest that `toString` has returned. */
+export const halvesOf = (text: string): [number, number] => [
+  Number.parseInt(text.slice(0, 7), 36),
+  Number.parseInt(text.slice(7), 36),
+];
+
+/** Returns seven characters for 32 bits. */
+const textOf = (half: number) => half.toString(36).padStart(7, '0');
+
+/** Returns 32 bits that depend on all bits of both numbers. */
+function finish(one: number, other: number): number {
   let mixed = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x27d4eb2f);
-  return ((mixed ^ (mixed >>> 16)) >>> 0).toString(36).padStart(7, '0');
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

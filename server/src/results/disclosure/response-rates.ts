@@ -99,11 +99,23 @@ export function responseRates(turnout: Turnout): Rate[] {
 /** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
 function peopleOf(turnout: Turnout): Map<number, number> {
   const people = new Map<number, number>();
+  const add = (id: number, count: number) => people.set(id, (people.get(id) ?? 0) + count);
+  // How many people are asked by one round, by the list of groups that they share with their team: most are.
+  const teams = new Map<number[], { assignments: [Assignment]; count: number }[]>();
   for (const assignments of turnout.assignmentsOf.values()) {
-    const groups = askedIn(assignments, turnout).map(({ groupId }) => groupId);
-    const segments = askedInSegments(assignments, turnout).map(({ segment }) => segment);
-    for (const id of [...groups, ...segments]) people.set(id, (people.get(id) ?? 0) + 1);
+    for (const { segment } of askedInSegments(assignments, turnout)) add(segment, 1);
+    const [first, ...others] = assignments as [Assignment];
+    if (others.length > 0) {
+      for (const { groupId } of askedIn(assignments, turnout)) add(groupId, 1);
+      continue;
+    }
+    const rounds = teams.get(first.groupIds) ?? [];
+    const team = rounds.find((one) => one.assignments[0].roundId === first.roundId);
+    if (team) team.count++;
+    else teams.set(first.groupIds, [...rounds, { assignments: [first], count: 1 }]);
   }
+  for (const { assignments, count } of [...teams.values()].flat())
+    for (const { groupId } of askedIn(assignments, turnout)) add(groupId, count);
   return people;
 }
 

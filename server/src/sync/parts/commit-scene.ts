@@ -1,5 +1,5 @@
 // What a commit compares its parts with, and how it reads each part.
-import type { Settings } from '@soundings/contract/organization.ts';
+import type { Settings, User } from '@soundings/contract/organization.ts';
 import { createHash } from 'node:crypto';
 import { accountById } from '../../accounts/accounts.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -13,16 +13,19 @@ import type { RunStart } from '../runs.sql.ts';
 import {
   selectAdministrators,
   selectCurrentGroups,
+  selectSentBefore,
   selectUserDetails,
   selectUsersByExternalIds,
 } from '../sync.sql.ts';
 import { rules } from '../repeated/repeated.ts';
 import { namesOfGroups, withoutRoles } from '../sync.ts';
 import { targetTreeOf } from '../target-tree.ts';
-import { type PartRow, selectPartContent, selectParts } from './parts.sql.ts';
+import { type KnownUsers, knownUsers } from './known-users.ts';
+import { type PartRow, selectPartDigests, selectPartPeople, selectParts } from './parts.sql.ts';
 import { refuseMissingParts } from './parts.ts';
+import { peopleOfIndex } from './people-index.ts';
 import { newSeenUsers } from './seen-users.ts';
-import { readStoredPart } from './store-part.ts';
+import { readStoredJson, readStoredPart } from './store-part.ts';
 
 export type CommitOfPush = { run: RunStart; parts: number; settings: Settings };
 
@@ -32,9 +35,8 @@ export async function sentDigest(
   accountId: AccountId,
   { parts, settings }: CommitOfPush,
 ): Promise<Buffer> {
-  const digest = createHash('sha256').update(`parts ${rules} ${JSON.stringify(settings)}`);
-  for (let part = 1; part <= parts; part++)
-    digest.update((await selectPartContent(tx, accountId, part)) ?? 'none');
+  const digest = createHash('sha256').update(`parts 2 ${rules} ${JSON.stringify(settings)}`);
+  for (const part of await selectPartDigests(tx, accountId, parts)) digest.update(part ?? 'none');
   return digest.digest();
 }
 
@@ -66,6 +68,9 @@ export async function openScene(
     attributes: await attributesOf(tx, accountId),
   };
   const withUsers = parts.filter((part) => part.users !== null);
+  const listed = withUsers.reduce((sum, { users }) => sum + (users ?? 0), 0);
+  // The indexes of the parts have fingerprints with the role and without the language.
+  const canUseIndexes = account.rolesBySync && settings.forceSetLanguage !== true && listed > 0;
   return {
     tx,
     accountId,
@@ -78,7 +83,8 @@ export async function openScene(
     groupNames: namesOfGroups(current, lists),
     parts: placed(withUsers),
     hasUsers: withUsers.length > 0,
-    seen: newSeenUsers(withUsers.reduce((sum, { users }) => sum + (users ?? 0), 0)),
+    seen: newSeenUsers(listed),
+    known: canUseIndexes ? await knownUsers(selectSentBefore(tx, accountId), listed) : undefined,
   };
 }
 
@@ -94,18 +100,67 @@ function placed(parts: PartRow[]): PlacedPart[] {
   });
 }
 
-/** Reads a part and the users that it lists. */
-export async function comparePart(scene: Scene, { part, usersBefore }: PlacedPart, findings: Findings) {
-  const { tx, accountId, settings, account, current, tree } = scene;
+/** Notes a user who is listed, is as was last sent, and is not returned with the part. */
+type NoteUnchanged = (id: number, place: number, isEmailSent: boolean) => void;
+
+/**
+ * Reads a part and the users that it lists. If it has an index, only those who are new or may have changed, and administrators: all others
+ * are given to `note`.
+ */
+export async function comparePart(
+  scene: Scene,
+  placedPart: PlacedPart,
+  findings: Findings,
+  note: NoteUnchanged = () => {},
+): Promise<ComparedPart> {
+  const { tx, accountId, account, known, tree } = scene;
+  const { part, usersBefore } = placedPart;
+  const people = known && (await selectPartPeople(tx, accountId, part));
+  const index = people && peopleOfIndex(people, (name) => tree.targets.get(name)?.id ?? null);
+  if (index) return compareIndexed(scene, placedPart, index, note);
   const { users = [] } = await readStoredPart(tx, accountId, part);
-  const sent: SentOrganization = {
-    settings,
-    data: { users },
-    places: { users: new Map(users.map(({ externalId }, i) => [externalId, i])), groups: new Map() },
-    partial: ['users'],
-    usersBefore,
-  };
-  const organization = account.rolesBySync ? sent : withoutRoles(sent, findings);
+  const sent = listOf(scene, users, (i) => usersBefore + i);
+  return compare(scene, account.rolesBySync ? sent : withoutRoles(sent, findings), users.length);
+}
+
+async function compareIndexed(
+  scene: Scene,
+  { part, usersBefore }: PlacedPart,
+  { count, next }: NonNullable<ReturnType<typeof peopleOfIndex>>,
+  note: NoteUnchanged,
+): Promise<ComparedPart> {
+  const { tx, accountId, current } = scene;
+  const known = scene.known as KnownUsers;
+  const administrators = new Set(current.administrators.map(({ id }) => id));
+  const chosen: { place: number; from: number; to: number }[] = [];
+  for (let i = 0; i < count; i++) {
+    const person = next();
+    const id = known.unchanged(person);
+    if (id === undefined || administrators.has(id))
+      chosen.push({ place: usersBefore + i, from: person.from, to: person.to });
+    else note(id, usersBefore + i, person.isEmailSent);
+  }
+  const json = chosen.length > 0 ? await readStoredJson(tx, accountId, part) : '';
+  const users = chosen.map(({ from, to }) => JSON.parse(json.slice(from, to)) as User);
+  return compare(
+    scene,
+    listOf(scene, users, (i) => (chosen[i] as { place: number }).place),
+    count,
+  );
+}
+
+const listOf = ({ settings }: Scene, users: User[], positions: (i: number) => number): SentOrganization => ({
+  settings,
+  data: { users },
+  places: { users: new Map(users.map(({ externalId }, i) => [externalId, i])), groups: new Map() },
+  partial: ['users'],
+  positions,
+});
+
+/** Reads the current users of a list. `count`: how many users the part lists. */
+async function compare(scene: Scene, organization: SentOrganization, count: number) {
+  const { tx, accountId, current, tree } = scene;
+  const users = organization.data.users as User[];
   const rows = await selectUsersByExternalIds(
     tx,
     accountId,
@@ -115,7 +170,8 @@ export async function comparePart(scene: Scene, { part, usersBefore }: PlacedPar
   const inQuestion = usersInQuestion(organization, state, tree);
   const ids = inQuestion.map((i) => state.before[i]?.id).filter((id) => id !== undefined);
   const details = await selectUserDetails(tx, accountId, ids);
-  return { organization, state, inQuestion, details };
+  return { organization, state, inQuestion, details, others: count - users.length };
 }
 
-export type ComparedPart = Awaited<ReturnType<typeof comparePart>>;
+/** `others`: how many further users the part lists, who are as was last sent. */
+export type ComparedPart = Awaited<ReturnType<typeof compare>>;

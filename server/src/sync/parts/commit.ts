@@ -13,7 +13,7 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../.
 import type { DeleteGroupResults } from '../../people/groups.ts';
 import { removeUsers, writeGroups, writeUsers } from '../apply.ts';
 import { checkLimits } from '../change-limits.ts';
-import { duplicateFault } from '../check.ts';
+import { duplicateFault, positionOf } from '../check.ts';
 import type { Administrator } from '../current-state.ts';
 import { type Findings, newFindings } from '../findings.ts';
 import { matchAdministrators, matchGroups, matchUsers, staysAdministrated, wantedEmails } from '../match.ts';
@@ -45,7 +45,6 @@ import {
   type ComparedPart,
   comparePart,
   openScene,
-  type PlacedPart,
   type Scene,
   sentDigest,
 } from './commit-scene.ts';
@@ -220,9 +219,9 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
     await store(planned.groups.changes);
   }
   for (const part of scene.parts) {
-    const compared = await comparePart(scene, part, findings);
-    await notePeople(scene, part, compared);
-    const { organization, state, inQuestion, details } = compared;
+    const compared = await comparePart(scene, part, findings, scene.seen.add);
+    await notePeople(scene, compared);
+    const { organization, state, inQuestion, details, others } = compared;
     matchUsers(organization, state, tree, inQuestion, findings);
     const listed = new Set(state.before.map((user) => user?.id));
     for (const one of current.administrators.filter(({ id }) => listed.has(id)))
@@ -238,22 +237,21 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
     planned.confirmed += plan.users.confirm.length;
     planned.users.created += plan.summary.users.created;
     planned.users.updated += plan.summary.users.updated;
-    planned.users.unchanged += plan.summary.users.unchanged;
+    planned.users.unchanged += plan.summary.users.unchanged + others;
     await store(plan.changes);
   }
   return planned;
 }
 
-/** Notes which users a part lists, and stores what is needed of those who are new or may have changed. */
+/** Notes which users were read of a part, and stores what is needed of those who are new or may have changed. */
 async function notePeople(
   { tx, accountId, seen }: Scene,
-  { usersBefore }: PlacedPart,
   { organization, state, inQuestion, details }: ComparedPart,
 ): Promise<void> {
   const users = organization.data.users as User[];
   for (const [i, { email }] of users.entries()) {
     const id = state.before[i]?.id;
-    if (id !== undefined) seen.add(id, usersBefore + i, email !== undefined);
+    if (id !== undefined) seen.add(id, positionOf(organization, i), email !== undefined);
   }
   const keys = wantedEmails(users, state, { inQuestion, details });
   const people = inQuestion.map((i) => {
@@ -261,7 +259,7 @@ async function notePeople(
     const known = before && details.get(before.id);
     const { externalId, email } = users[i] as User;
     return {
-      place: usersBefore + i,
+      place: positionOf(organization, i),
       userId: before?.id ?? null,
       externalId,
       emailKey: keys.get(i) ?? null,

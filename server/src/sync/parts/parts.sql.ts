@@ -106,17 +106,39 @@ export async function selectPartContent(
   return row?.content;
 }
 
+/** Returns the index of the people in a part; null if it has none. */
+export async function selectPartPeople(db: Db, accountId: AccountId, part: number): Promise<Buffer | null> {
+  const [row] = await db<{ people: Buffer | null }[]>`
+    select people as "people" from push_parts where account_id = ${accountId} and part = ${part}`;
+  return row?.people ?? null;
+}
+
+/** Returns the SHA-256 of the content of each part up to `last`, by number. Null: there is no such part. */
+export async function selectPartDigests(
+  db: Db,
+  accountId: AccountId,
+  last: number,
+): Promise<(Buffer | null)[]> {
+  const rows = await db<{ digest: Buffer | null }[]>`
+    select sha256(p.content) as "digest"
+    from   generate_series(1, ${last}::integer) as n (part)
+    left   join push_parts p on p.account_id = ${accountId} and p.part = n.part
+    order  by n.part`;
+  return rows.map(({ digest }) => digest);
+}
+
 /** Stores a part in place of an earlier one with the same number, and notes that the push is used. */
 export async function upsertPart(
   tx: Transaction,
   accountId: AccountId,
-  { part, users, groups, bytes, content }: PartRow & { content: Buffer },
+  { part, users, groups, bytes, content, people }: PartRow & { content: Buffer; people: Buffer | null },
 ): Promise<void> {
   await tx`
-    insert into push_parts (account_id, part, users, groups, bytes, content)
-    values (${accountId}, ${part}, ${users}, ${groups}, ${bytes}, ${content})
+    insert into push_parts (account_id, part, users, groups, bytes, content, people)
+    values (${accountId}, ${part}, ${users}, ${groups}, ${bytes}, ${content}, ${people})
     on conflict (account_id, part) do update
-    set    users = excluded.users, groups = excluded.groups, bytes = excluded.bytes, content = excluded.content`;
+    set    users = excluded.users, groups = excluded.groups, bytes = excluded.bytes, content = excluded.content,
+           people = excluded.people`;
   await tx`update pushes set last_used_at = now() where account_id = ${accountId}`;
 }
 

@@ -202,6 +202,40 @@ describe('a push in parts', () => {
     expect((await again())?.summary?.users).toMatchObject({ updated: 1, unchanged: 3 });
   });
 
+  test('parses only people who may have changed', async () => {
+    const account = await world.account();
+    await commit(account, await openThree(account), 3);
+    const id = await openThree(account);
+    await put(account, id, 2, { users: [person('a'), person('b', { lastName: 'New' })] });
+    await world.pool`update push_parts set content = 'unreadable' where account_id = ${account.id} and part = 3`;
+    const { run } = await commit(account, id, 3);
+    expect(run?.summary?.users).toEqual({ created: 0, updated: 1, deleted: 0, unchanged: 3 });
+    const changes = (await send(account, 'GET', `/${id}/changes`)).body;
+    expect(changes.changes).toEqual([
+      { entity: 'user', externalId: 'b', action: 'update', fields: { lastName: { from: 'Ek', to: 'New' } } },
+    ]);
+  });
+
+  test.for([
+    [
+      'parts that an older version has stored',
+      ({ id }: TestAccount) => world.pool`update push_parts set people = null where account_id = ${id}`,
+    ],
+    [
+      'parts of an account that ignores roles',
+      ({ id }: TestAccount) =>
+        inTransaction(world.pool, (tx) => changeAccount(tx, id, { rolesBySync: false })),
+    ],
+  ] as const)('%s, are compared as a whole', async ([, change]) => {
+    const account = await world.account();
+    await commit(account, await openThree(account), 3);
+    const id = await openThree(account);
+    await put(account, id, 2, { users: [person('a'), person('b', { lastName: 'New' })] });
+    await change(account);
+    const { run } = await commit(account, id, 3);
+    expect(run?.summary?.users).toEqual({ created: 0, updated: 1, deleted: 0, unchanged: 3 });
+  });
+
   test('lists its changes in pages', async () => {
     const account = await world.account();
     const id = await open(account);

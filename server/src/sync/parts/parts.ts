@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { canCreateTemporaryTables } from '../../db/database-facts.ts';
+import { mayCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
 import {
@@ -35,7 +35,7 @@ const stateOf = ({ outcome }: StoredPush): Push['state'] =>
 
 /** Throws a Fault if the database doesn't allow what a commit needs, so that no one sends all parts for nothing. */
 export async function refuseWithoutTemporaryTables(db: Db): Promise<void> {
-  if (await canCreateTemporaryTables(db)) return;
+  if (await mayCreateTemporaryTables(db)) return;
   const message =
     'The database does not allow temporary tables, which pushes in parts need. The operator can allow them: grant temporary on database … to ….';
   throw new Fault('unavailable', 'unavailable', message);

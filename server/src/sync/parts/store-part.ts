@@ -24,6 +24,7 @@ import { readJson, type SentBody, tooLargeFault } from '../parse.ts';
 import { requestFaultOf } from '../run-end.ts';
 import { lockOpenPush, partsMissing } from './parts.ts';
 import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
+import { indexedJson } from './people-index.ts';
 
 const compress = promisify(zstdCompressWithCallback);
 const decompress = promisify(zstdDecompressWithCallback);
@@ -45,14 +46,17 @@ export async function storePart(
     throw tooLargeFault(
       `A part can list at most ${maxPartEntries} users and groups. Split it into several parts.`,
     );
-  const json = Buffer.from(JSON.stringify(organization.data));
-  const content = await compress(json);
+  const { json, index } = indexedJson(organization.data);
+  const text = Buffer.from(json);
+  const compressing = compress(text); // on another thread
+  const people = index();
+  const content = await compressing;
   await inTransaction(pool, async (tx) => {
     await limitLockWait(tx); // a thread's connections wait longer, and a part must not occupy one for as long as a commit takes
     await lockOpenPush(tx, accountId, pushId);
-    const row = { part, ...counts, bytes: json.byteLength };
+    const row = { part, ...counts, bytes: text.byteLength };
     await refuseTooMuch(tx, accountId, row);
-    await upsertPart(tx, accountId, { ...row, content });
+    await upsertPart(tx, accountId, { ...row, content, people });
   });
   return { part, ...counts, warnings: findings.warnings() };
 }
@@ -94,12 +98,16 @@ async function refuseTooMuch(tx: Transaction, accountId: AccountId, added: PartR
 }
 
 /** Returns the lists of a part. Throws a Fault if the part is gone. */
-export async function readStoredPart(
+export const readStoredPart = async (
   tx: Transaction,
   accountId: AccountId,
   part: number,
-): Promise<Organization['data']> {
+): Promise<Organization['data']> =>
+  JSON.parse(await readStoredJson(tx, accountId, part)) as Organization['data'];
+
+/** Returns the lists of a part as JSON. Throws a Fault if the part is gone. */
+export async function readStoredJson(tx: Transaction, accountId: AccountId, part: number): Promise<string> {
   const content = await selectPartContent(tx, accountId, part);
   if (!content) throw partsMissing(`part ${part} is no longer stored. Send all parts again.`);
-  return JSON.parse((await decompress(content)).toString()) as Organization['data'];
+  return (await decompress(content)).toString();
 }

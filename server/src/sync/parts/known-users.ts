@@ -1,0 +1,67 @@
+// The current users of an account by the digests of their externalIds, with their fingerprints: about 50 bytes for each of a million, apart from
+// what the database is asked. Pure.
+import { halvesOf } from '../../base/crypto/digest.ts';
+import { externalIdDigest, type IndexedPerson } from './people-index.ts';
+
+export type KnownUsers = {
+  /** Returns the id of the user with this externalId and this fingerprint; undefined if there is none. */
+  unchanged(person: Pick<IndexedPerson, 'externalId' | 'fingerprint'>): number | undefined;
+};
+
+/** A user with what was last sent. Those without a fingerprint are never unchanged. */
+export type SentBefore = { id: number; externalId: string; fingerprint: string };
+
+/** Collects users, and returns what finds them. `count`: about how many there are; any number works. */
+export async function knownUsers(batches: AsyncIterable<SentBefore[]>, count: number): Promise<KnownUsers> {
+  let table = newTable(count);
+  let size = 0;
+  for await (const batch of batches) {
+    for (const { id, externalId, fingerprint } of batch) {
+      if (++size * 2 > table.places) table = enlarged(table);
+      const [a, b] = externalIdDigest(externalId);
+      const [c, d] = halvesOf(fingerprint);
+      put(table, id, [a, b, c, d]);
+    }
+  }
+  return {
+    unchanged({ externalId: [a, b], fingerprint: [c, d] }) {
+      const { entries, ids, places } = table;
+      for (let at = a & (places - 1); ids[at] !== 0; at = (at + 1) & (places - 1)) {
+        const from = at * 4;
+        if (
+          entries[from] === a &&
+          entries[from + 1] === b &&
+          entries[from + 2] === c &&
+          entries[from + 3] === d
+        )
+          return ids[at];
+      }
+      return undefined;
+    },
+  };
+}
+
+/** A hash table with open addressing: four numbers and an id for each place. An id of 0 is an empty place. The number of places is a power of 2. */
+type Table = { places: number; entries: Uint32Array; ids: Int32Array };
+
+function newTable(count: number): Table {
+  let places = 64;
+  while (places < 2 * count) places *= 2;
+  return { places, entries: new Uint32Array(4 * places), ids: new Int32Array(places) };
+}
+
+function put({ places, entries, ids }: Table, id: number, entry: readonly number[]): void {
+  let at = (entry[0] as number) & (places - 1);
+  while (ids[at] !== 0) at = (at + 1) & (places - 1);
+  ids[at] = id;
+  for (let i = 0; i < 4; i++) entries[at * 4 + i] = entry[i] as number;
+}
+
+function enlarged(table: Table): Table {
+  const larger = newTable(table.places);
+  for (let at = 0; at < table.places; at++) {
+    const id = table.ids[at] as number;
+    if (id !== 0) put(larger, id, [...table.entries.subarray(at * 4, at * 4 + 4)]);
+  }
+  return larger;
+}
