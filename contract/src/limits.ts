@@ -132,3 +132,13 @@ export const limitNames = [
   'maxGroupsDeleted',
 ] as const;
 export type LimitName = (typeof limitNames)[number];
+
+/** Up to this number of groups, the console loads the tree and the heat map as a whole, and otherwise only the parts that are shown. */
+export const maxWholeTree = 2_500;
+
+/** How many subgroups of a group the console lists in a tree that it loads in parts, and how many groups a search finds there. */
+export const maxSubgroupsListed = 1_000;
+export const maxGroupsFound = 200;
+
+/** How many groups a list to choose from shows. */
+export const maxGroupOptions = 80;

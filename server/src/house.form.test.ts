@@ -281,7 +281,7 @@ describe('names', () => {
     'console/src/text/en/results.json': ['words'],
     'console/src/text/sv/results.json': ['words'],
     'console/src/ui/Avatar.tsx': ['words'],
-    'console/src/ui/form/group-combobox/find-groups.ts': ['words'],
+    '@soundings/contract/people/find-groups.ts': ['words'],
     'console/src/ui/form/find-options.ts': ['words'],
     'contract/src/console/results/results.ts': ['words'],
     'server/src/app.routes.ts': ['words'],

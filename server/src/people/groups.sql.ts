@@ -25,6 +25,24 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
     order  by group_id`;
 }
 
+/** Returns a group of the account. */
+export async function selectGroup(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+): Promise<GroupRow | undefined> {
+  const [row] = await db<GroupRow[]>`
+    select group_id    as "id",
+           external_id as "externalId",
+           managed     as "managed",
+           name        as "name",
+           description as "description",
+           parent_id   as "parentId"
+    from   groups
+    where  account_id = ${accountId} and group_id = ${groupId}`;
+  return row;
+}
+
 /**
  * Returns the groups that a person without the Administrator role can see: groups they own or have read access to,
  * and all subgroups of groups that they own including subgroups.

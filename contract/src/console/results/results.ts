@@ -243,7 +243,13 @@ export type HeatMap = {
   /** The first week of the window of the rolling values. */
   firstWeek: ResultWeek | null;
   kpis: ResultKpi[];
+  /** The rows, if `isWhole`. If there are more than `maxWholeTree`, only those on the highest levels. */
   rows: HeatRow[];
+  isWhole: boolean;
+  /** How many groups the map has. */
+  count: number;
+  /** The names of the first groups on each level, from the top. */
+  levels: string[][];
   comparison: ChosenComparison;
   /** The top group, if the caller can see it. */
   companyId: number | null;
@@ -311,6 +317,15 @@ const heatFileQuery = Type.Object(
   },
   closed,
 );
+/** The rows of a window. */
+const heatRowsQuery = Type.Object(
+  {
+    ...heatFileQuery.properties,
+    offset: Type.String({ pattern: '^\\d{1,7}$', description: 'How many rows to skip.' }),
+    limit: Type.String({ pattern: '^\\d{1,3}$', description: 'How many rows; at most 200.' }),
+  },
+  closed,
+);
 const trendQuery = Type.Object(
   {
     groupIds: Type.String({
@@ -353,6 +368,11 @@ export const resultsOperations = {
   /** Returns the KPIs and the response rate of a group by week, as CSV. */
   'GET /results/groups/{groupId}/csv': operation()({ minimumRole: 'Manager', query: groupQuery }),
   'GET /results/heat-map': operation<HeatMap>()({ minimumRole: 'Manager', query: heatQuery }),
+  /** Returns a window of the rows that the page's filters select, in the page's order. */
+  'GET /results/heat-map/rows': operation<{ total: number; rows: HeatRow[] }>()({
+    minimumRole: 'Manager',
+    query: heatRowsQuery,
+  }),
   'GET /results/heat-map/csv': operation()({ minimumRole: 'Manager', query: heatFileQuery }),
   /** Returns a KPI, or the response rate, of several groups by week. */
   'GET /results/trends': operation<Trend>()({ minimumRole: 'Manager', query: trendQuery }),

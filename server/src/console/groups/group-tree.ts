@@ -29,21 +29,43 @@ export function inTreeOrder(
   language: string,
   open?: ReadonlySet<number>,
 ): TreeGroup[] {
-  const shown = open ? groups.filter(({ id }) => open.has(id)) : groups;
-  const present = new Set(shown.map(({ id }) => id));
+  const siblings = siblingsIn(groups, open);
+  const compare = byNameIn(language);
+  for (const some of siblings.values()) some.sort(compare);
+  return flattened(siblings);
+}
+
+/** Siblings by their parent; null: the top level. */
+export type Siblings = Map<number | null, TreeGroup[]>;
+
+/** Returns the order of siblings in a language. */
+export function byNameIn(language: string): (a: TreeGroup, b: TreeGroup) => number {
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  return (a, b) => compare(a.name, b.name) || a.id - b.id;
+}
+
+/** Returns the open groups (undefined: all) by parent, not sorted yet. The parent of each is the nearest open group above it. */
+export function siblingsIn(groups: readonly TreeGroup[], open?: ReadonlySet<number>): Siblings {
   const parents = parentsIn(groups);
   const parentOf = (id: number) => parents.get(id) ?? null;
-  const { compare } = new Intl.Collator(language, { numeric: true });
-  const childrenOf = new Map<number | null, TreeGroup[]>();
-  for (const group of shown.toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)) {
-    const parentId = nearestStaying(group.parentId, parentOf, (id) => present.has(id));
-    const siblings = childrenOf.get(parentId) ?? [];
-    siblings.push({ ...group, parentId });
-    childrenOf.set(parentId, siblings);
+  const isShown = (id: number) => parents.has(id) && open?.has(id) !== false;
+  const siblings: Siblings = new Map();
+  for (const group of groups) {
+    if (!isShown(group.id)) continue;
+    const parentId = nearestStaying(group.parentId, parentOf, isShown);
+    const own = siblings.get(parentId);
+    const shown = { ...group, parentId };
+    if (own) own.push(shown);
+    else siblings.set(parentId, [shown]);
   }
+  return siblings;
+}
+
+/** Returns all groups, each after its parent, with siblings in the order given. */
+export function flattened(siblings: Siblings): TreeGroup[] {
   const ordered: TreeGroup[] = [];
   const add = (parentId: number | null) => {
-    for (const group of childrenOf.get(parentId) ?? []) {
+    for (const group of siblings.get(parentId) ?? []) {
       ordered.push(group);
       add(group.id);
     }

@@ -5,20 +5,49 @@ import type { SignInState } from '@soundings/contract/people/sign-in-states.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import { linkHours } from '../../auth/sign-in-links.ts';
 import { selectCurrentInvitation } from '../../auth/sign-in-invitations.sql.ts';
-import type { AccountId, Db, Fragment } from '../../db/db.ts';
+import { type AccountId, type Db, type Fragment, inBatches } from '../../db/db.ts';
 
 export type Sorting = { sort: PersonSort; isDown: boolean };
 
-/** The condition for people `u` who match filters. */
-function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
-  const { search = '', group, role, managed, active, mail, signIn, run } = filters;
-  const words = search
+/** Returns the words of a search, each of which has to be found. */
+const wordsOf = (search = ''): string[] =>
+  search
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, 10);
+
+const contains = (db: Db, text: Fragment, word: string) => db`strpos(${text}, (select folded(${word}))) > 0`;
+
+/**
+ * The ids of all people, or of those with all words of a search, for lists that are sorted by name and have no other filters. This reads only
+ * an index, whose texts end after 200 characters. The texts of very few people are longer.
+ */
+function peopleInOrder(db: Db, accountId: AccountId, search: string | undefined): Fragment {
+  const words = wordsOf(search);
+  const within = (text: Fragment) =>
+    words.reduce((all, word) => db`${all} and ${contains(db, text, word)}`, db``);
+  const short = db`
+    select user_id, sort_text from users
+    where  account_id = ${accountId} and sort_text <> '' ${within(db`sort_text`)}`;
+  if (words.length === 0) return short;
+  return db`
+    ${short}
+    union all
+    select user_id, sort_text from users
+    where  account_id = ${accountId} and char_length(search_text) > 200
+           ${within(db`search_text`)} and not (true ${within(db`sort_text`)})`;
+}
+
+/** Whether filters only search. */
+const onlySearches = ({ search: _, ...others }: PersonFilters): boolean =>
+  Object.values(others).every((value) => value === undefined || value === '');
+
+/** The condition for people `u` who match filters. */
+function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
+  const { search, group, role, managed, active, mail, signIn, run } = filters;
   return db`
     u.account_id = ${accountId}
-    ${words.reduce((all, word) => db`${all} and strpos(u.search_text, (select folded(${word}))) > 0`, db``)}
+    ${wordsOf(search).reduce((all, word) => db`${all} and ${contains(db, db`u.search_text`, word)}`, db``)}
     ${role ? db`and u.role = ${role}` : db``}
     ${managed ? db`and u.managed = ${managed === 'true'}` : db``}
     ${active ? db`and u.active = ${active === 'true'}` : db``}
@@ -98,13 +127,13 @@ function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
   const way = isDown ? db`desc` : db`asc`;
   switch (sort) {
     case 'email':
-      return db`u.email_key ${way} nulls last, u.search_text, u.user_id`;
+      return db`u.email_key ${way} nulls last, u.sort_text, u.user_id`;
     case 'role':
-      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.search_text, u.user_id`;
+      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.sort_text, u.user_id`;
     case 'created':
       return db`u.created_at ${way}, u.user_id ${way}`;
     default:
-      return db`u.search_text ${way}, u.user_id ${way}`;
+      return db`u.sort_text ${way}, u.user_id ${way}`;
   }
 }
 
@@ -122,12 +151,19 @@ export async function selectPeopleWindow(
   const [counted, rows] = await Promise.all([
     countPeople(db, accountId, filters),
     db<PersonRow[]>`
-      with shown as (
-        select u.*, row_number() over (order by ${orderOf(db, sorting)}) as place
-        from   users u
-        where  ${foundBy(db, accountId, filters)}
+      with page as (
+        select u.user_id
+        from   ${
+          onlySearches(filters) && sorting.sort === 'name'
+            ? db`(${peopleInOrder(db, accountId, filters.search)}) u`
+            : db`users u where ${foundBy(db, accountId, filters)}`
+        }
         order  by ${orderOf(db, sorting)}
         offset ${offset} limit ${limit}
+      ), shown as (
+        select u.*, row_number() over (order by ${orderOf(db, sorting)}) as place
+        from   users u
+        where  u.account_id = ${accountId} and u.user_id = any(array(select user_id from page))
       )
       select u.user_id      as "id",
              u.first_name   as "firstName",
@@ -158,9 +194,14 @@ export async function selectPeopleWindow(
   return { total: counted, rows };
 }
 
-async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters): Promise<number> {
+export async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters): Promise<number> {
   const [row] = await db<{ total: number }[]>`
-    select count(*)::integer as total from users u where ${foundBy(db, accountId, filters)}`;
+    select count(*)::integer as total
+    from   ${
+      onlySearches(filters)
+        ? db`(${peopleInOrder(db, accountId, filters.search)}) u`
+        : db`users u where ${foundBy(db, accountId, filters)}`
+    }`;
   return row!.total;
 }
 
@@ -190,21 +231,15 @@ export type SheetRow = {
   attributes: Record<string, string>;
 };
 
-/** Returns all people who match filters, with the fields of the CSV export. */
-export async function selectSheet(
+/** Yields all people who match filters, with the fields of the CSV export, in batches: a million of them would fill the memory. */
+export const selectSheet = (
   db: Db,
   accountId: AccountId,
   filters: PersonFilters,
   sorting: Sorting,
-): Promise<SheetRow[]> {
-  return db<SheetRow[]>`
-    with member as (
-      select m.user_id, string_agg(g.name, '; ' order by g.name) as names
-      from   memberships m
-      join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
-      where  m.account_id = ${accountId} and m.kind = 'memberOf'
-      group  by m.user_id
-    )
+): AsyncIterable<SheetRow[]> =>
+  inBatches(
+    db<SheetRow[]>`
     select u.external_id as "externalId",
            u.first_name  as "firstName",
            u.last_name   as "lastName",
@@ -216,12 +251,18 @@ export async function selectSheet(
            u.language    as "language",
            u.timezone    as "timezone",
            u.attributes  as "attributes",
-           member.names  as "memberOf"
+           (select string_agg(g.name, '; ' order by g.name)
+            from   memberships m
+            join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+            where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf') as "memberOf"
     from   users u
-    left   join member on member.user_id = u.user_id
     where  ${foundBy(db, accountId, filters)}
-    order  by ${orderOf(db, sorting)}`;
-}
+    order  by ${orderOf(db, sorting)}`,
+    sheetBatch,
+  );
+
+/** How many people are read at a time for a file. */
+const sheetBatch = 500;
 
 /** Returns a person, without groups and runs. */
 export async function selectPerson(

@@ -7,6 +7,7 @@ import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import { allTime, readResults, shownQuestions } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
 import { allowedComparisons, comparisonOf, readComparing, withoutHalfYear } from './comparing.ts';
 import {
   commentOf,
@@ -27,7 +28,7 @@ export async function readQuestions(
   who: Who,
   { groupId, language }: { groupId: string; language: string },
 ): Promise<ResultQuestion[]> {
-  const group = groupNamed(await readGroups(db, who), groupId);
+  const group = groupNamed(await readGroups(db, who, [idIn(groupId)]), groupId);
   const questions = await shownQuestions(db, who.accountId, language);
   const results = await readResults(db, who.accountId, group.id, allTime, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
@@ -94,7 +95,7 @@ export async function readQuestion(db: Db, who: Who, wanted: Wanted): Promise<Qu
         ).then(({ rows }) => rows);
   return {
     question: questionHead(question, wanted.language),
-    group: await withPeople(db, who, groups, group),
+    group: await withPeople(db, who, group),
     company: company && headOf(company),
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),

@@ -12,6 +12,7 @@ import {
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
 import { windowOfWeeks } from './weeks.ts';
 
@@ -23,7 +24,7 @@ export async function readTrend(db: Db, who: Who, wanted: Wanted): Promise<Trend
   const { accountId } = who;
   const { kpiId } = wanted;
   const [groups, weeks, kpi] = await Promise.all([
-    readGroups(db, who),
+    readGroups(db, who, wanted.groupIds.split(',').map(idIn)),
     readWeeks(db, who),
     kpiId === undefined ? null : selectKpi(db, accountId, kpiId),
   ]);
@@ -43,7 +44,7 @@ export async function readTrend(db: Db, who: Who, wanted: Wanted): Promise<Trend
     weeks: axis,
     series: await Promise.all(
       chosen.map(async (group) => ({
-        group: await withPeople(db, who, groups, group),
+        group: await withPeople(db, who, group),
         values: await valuesOf(group.id),
         rolling: rollingOf(group.id),
       })),
