@@ -12,6 +12,7 @@ import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchScim, scimPlans } from './scim.ts';
+import { benchLargeConsole, largeConsolePlans } from './scale/console.ts';
 import { benchScale, scalePlans } from './scale/scale.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
 import { benchStatistics, statisticsPlans } from './statistics/statistics.ts';
@@ -37,6 +38,7 @@ export const benches: Record<string, Plans<Bench>> = {
 /** Benchmarks that run only if you name them. */
 export const trials: Record<string, Plans<Bench>> = {
   scale: inBothSizes(benchScale, scalePlans),
+  'console:scale': inBothSizes(benchLargeConsole, largeConsolePlans),
   'data:small': inBothSizes(benchData, smallDataPlans),
   hostile: inBothSizes(benchHostile, hostilePlans),
 };

@@ -213,7 +213,7 @@ export function serveConsole(
   servePeopleTable(console, { pool, reads });
   serveInvitations(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveCards(console, { pool, secrets, publicUrl: config.publicUrl, channels });
-  const trees = openTrees();
+  const trees = openTrees(pool);
   serveConsoleGroups(console, pool, trees);
   serveBreakdowns(console, pool, simulateBreakdown, now);
   serveRuns(console, pool, approve);

@@ -24,6 +24,8 @@ type Kept = {
   top: number;
   middle: number;
   leaf: number;
+  /** The group of the manager of a few groups. */
+  smallGroup: number;
   questionId: number;
   runId: string;
 };
@@ -72,18 +74,19 @@ async function fillLarge(service: Service, { people, weeks, answers }: LargePlan
   const last = addWeeks(weekOf(dayIn('UTC', Date.now())), -1);
   await writeHistory(path, few, { answers, weeks, perWeek: 5, last, falling: 2 });
   await service.command('history', 'import', '--account', String(accountId), path);
-  const say2 = (what: string, ms: number) => say(`${what} written in ${time(ms)}`);
+  const write = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    const [ms, result] = await timed(work);
+    say(`${what} written in ${time(ms)}`);
+    return result;
+  };
   const groups = unitCount(people);
-  say2(`${groups} groups`, (await timed(() => writeGroups(pool, accountId, groups)))[0]);
-  say2(`${people} people`, (await timed(() => writePeople(pool, accountId, people, groups)))[0]);
-  const [runId, ms] = await timed(() => writeRun(pool, accountId, people)).then(
-    ([t, id]) => [id, t] as const,
-  );
-  say2('a run', ms);
-  say2('figures', (await timed(() => writeFigures(pool, accountId)))[0]);
+  await write(`${groups} groups`, () => writeGroups(pool, accountId, groups));
+  await write(`${people} people`, () => writePeople(pool, accountId, people, groups));
+  const runId = await write('a run', () => writeRun(pool, accountId, people));
+  await write('figures', () => writeFigures(pool, accountId));
   await writeManagers(pool, accountId, groups);
   await inTransaction(pool, (tx) => raiseVersion(tx, accountId));
-  say2('statistics of the tables', (await timed(() => pool`vacuum analyze`))[0]);
+  await write('statistics of the tables', () => pool`vacuum analyze`);
   const idOf = async (place: number) =>
     (
       await pool<{ id: number }[]>`
@@ -96,6 +99,7 @@ async function fillLarge(service: Service, { people, weeks, answers }: LargePlan
     top: await idOf(0),
     middle: await idOf(Math.min(trees * 9, groups - 1)),
     leaf: await idOf(groups - 1),
+    smallGroup: await idOf(aboveLowest(groups)),
     questionId: question?.id as number,
     runId,
   };
@@ -202,12 +206,15 @@ async function writeFigures(pool: Pool, accountId: number): Promise<void> {
   });
 }
 
+/** Returns the number of a group whose subgroups are on the lowest level. */
+const aboveLowest = (groups: number): number =>
+  Math.max(trees, Math.floor((Math.floor((groups - 1) / trees) - 1) / 8) * trees);
+
 /** Writes two managers: one owns a whole tree, the other a group whose subgroups are on the lowest level. */
 async function writeManagers(pool: Pool, accountId: number, groups: number): Promise<void> {
-  const lowest = Math.max(trees, Math.floor((Math.floor((groups - 1) / trees) - 1) / 8) * trees);
   for (const [email, group] of [
     ['large@bench.example', 'group-0'],
-    ['small@bench.example', `group-${lowest}`],
+    ['small@bench.example', `group-${aboveLowest(groups)}`],
   ] as const)
     await pool`
       with one as (

@@ -138,8 +138,9 @@ function TreeInParts({ all }: { all: GroupTreeOfAll }) {
   };
   const [{ q = '' }] = useAddress<'q'>();
   const { tree, unlisted, isWaiting, error } = useTreeLevels(all.groups, expanding.expanded);
-  const search = useData('GET /groups/found', { query: { search: useRested(q) } }, { when: q !== '' });
-  const read = q === '' ? undefined : search.data;
+  const wanted = useRested(q);
+  const search = useData('GET /groups/found', { query: { search: wanted } }, { when: wanted !== '' });
+  const read = q === '' || wanted === '' ? undefined : search.data;
   const seen = useMemo((): Seen => {
     if (!read) return { tree, rows: visibleRows(tree, expanding.expanded), search: undefined };
     const ofFound = buildTreeOfLevels(Map.groupBy(read.groups, ({ parentId }) => parentId));

@@ -2,37 +2,27 @@
 import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import { nearestStaying, parentsIn, type TreeNode, ancestorsOf } from '../../people/tree.ts';
 
+/** How many entries are handled before other requests are. */
+const slice = 2_000;
+
 /**
  * Returns for each group how many people are in it or its subgroups, each counted once. `memberships`: for each set of groups, how
- * many people are members of exactly these groups.
+ * many people are members of exactly these groups. Yields now and then, so that other requests can be handled.
  */
-export function peopleInSubtrees(
+export function* peopleInSubtrees(
   nodes: readonly TreeNode<number>[],
   memberships: readonly { groupIds: number[]; people: number }[],
-): Map<number, number> {
+): Generator<void, Map<number, number>> {
   const parents = parentsIn(nodes);
   const counts = new Map(nodes.map(({ id }) => [id, 0]));
-  for (const { groupIds, people } of memberships) {
+  yield;
+  for (const [i, { groupIds, people }] of memberships.entries()) {
     const counted = new Set<number>();
     for (const groupId of groupIds) for (const at of ancestorsOf(groupId, parents)) counted.add(at);
     for (const at of counted) counts.set(at, (counts.get(at) ?? 0) + people);
+    if (i % slice === slice - 1) yield;
   }
   return counts;
-}
-
-/**
- * Returns the open groups (undefined: all), each after its parent, siblings sorted by name in a language. A group whose parent is
- * not open becomes a subgroup of the nearest open group above it, or moves to the top.
- */
-export function inTreeOrder(
-  groups: readonly TreeGroup[],
-  language: string,
-  open?: ReadonlySet<number>,
-): TreeGroup[] {
-  const siblings = siblingsIn(groups, open);
-  const compare = byNameIn(language);
-  for (const some of siblings.values()) some.sort(compare);
-  return flattened(siblings);
 }
 
 /** Siblings by their parent; null: the top level. */
@@ -44,13 +34,21 @@ export function byNameIn(language: string): (a: TreeGroup, b: TreeGroup) => numb
   return (a, b) => compare(a.name, b.name) || a.id - b.id;
 }
 
-/** Returns the open groups (undefined: all) by parent, not sorted yet. The parent of each is the nearest open group above it. */
-export function siblingsIn(groups: readonly TreeGroup[], open?: ReadonlySet<number>): Siblings {
+/**
+ * Returns the open groups (undefined: all) by parent, not sorted yet. The parent of each is the nearest open group above it: a group whose
+ * parents are not open moves to the top. Yields now and then.
+ */
+export function* siblingsIn(
+  groups: readonly TreeGroup[],
+  open?: ReadonlySet<number>,
+): Generator<void, Siblings> {
   const parents = parentsIn(groups);
+  yield;
   const parentOf = (id: number) => parents.get(id) ?? null;
   const isShown = (id: number) => parents.has(id) && open?.has(id) !== false;
   const siblings: Siblings = new Map();
-  for (const group of groups) {
+  for (const [i, group] of groups.entries()) {
+    if (i % slice === slice - 1) yield;
     if (!isShown(group.id)) continue;
     const parentId = nearestStaying(group.parentId, parentOf, isShown);
     const own = siblings.get(parentId);

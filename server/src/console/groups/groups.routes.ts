@@ -36,7 +36,6 @@ import type { Trees } from './trees.ts';
 import { openGroups } from './open-groups.ts';
 import {
   type AskingSchedule,
-  countPeopleWithin,
   type GroupHead,
   selectAdministratorsOnlyOf,
   selectAttributeRows,
@@ -56,10 +55,13 @@ const [holdersShown, straysShown] = [8, 50];
 export function serveConsoleGroups(console: Console, pool: Promise<Pool>, trees: Trees): void {
   serveTree(console, pool, trees);
   console.serve('GET /groups/{groupId}', async (who, { params }) =>
-    detailsFor(await pool, who, idIn(params.groupId)),
+    detailsFor(await pool, who, trees, idIn(params.groupId)),
   );
   console.serve('GET /groups/{groupId}/move', async (who, { params, query }) =>
-    movePlanFor(await pool, who, idIn(params.groupId), query.parentId ? Number(query.parentId) : null),
+    movePlanFor(await pool, who, trees, {
+      groupId: idIn(params.groupId),
+      parentId: query.parentId ? Number(query.parentId) : null,
+    }),
   );
   console.serve('GET /groups/{groupId}/removal', async (who, { params }) =>
     removalPlanFor(await pool, who, idIn(params.groupId)),
@@ -190,7 +192,7 @@ function serveAttributes(console: Console, pool: Promise<Pool>): void {
   );
 }
 
-async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDetails> {
+async function detailsFor(db: Pool, who: Who, trees: Trees, groupId: number): Promise<GroupDetails> {
   const { accountId } = who;
   const [groups, group] = await Promise.all([
     readGroups(db, who, [groupId]),
@@ -203,7 +205,7 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
     selectHolders(db, accountId, groupId, holdersShown),
     selectSchedulesOfGroups(db, accountId),
     selectLastPush(db, accountId),
-    countPeopleWithin(db, accountId, groupId),
+    trees.peopleIn(db, who, groupId),
     isOnlyGroup(db, who),
   ]);
   const { name, description, externalId, managed } = group;
@@ -228,14 +230,19 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
 const isOnlyGroup = async (db: Pool, who: Who): Promise<boolean> =>
   ((await openGroups(db, who))?.size ?? (await selectTopGroups(db, who.accountId)).count) === 1;
 
-async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number | null): Promise<MovePlan> {
+async function movePlanFor(
+  db: Pool,
+  who: Who,
+  trees: Trees,
+  { groupId, parentId }: { groupId: number; parentId: number | null },
+): Promise<MovePlan> {
   const { accountId } = who;
   const { from, descendants, above } = await planMove(db, accountId, groupId, parentId);
   const gains = above.after.filter((id) => !above.before.includes(id));
   const loses = above.before.filter((id) => !above.after.includes(id));
   const [groups, people, schedules, lastPush, seeing, losing] = await Promise.all([
     selectGroupsAround(db, accountId, parentId === null ? [groupId] : [groupId, parentId]),
-    countPeopleWithin(db, accountId, groupId),
+    trees.peopleIn(db, who, groupId),
     selectSchedulesOfGroups(db, accountId),
     selectLastPush(db, accountId),
     selectAdministratorsOnlyOf(db, accountId, gains, [groupId, ...above.before]),

@@ -1,4 +1,4 @@
-// Sorts long lists in slices, so that other requests are handled between them: comparing 60,000 names in a language takes a second.
+// Sorts long lists, and runs long computations, in slices, so that other requests are handled between them: comparing 60,000 names in a language takes a second.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How many entries are sorted before other requests are handled. */
@@ -28,4 +28,13 @@ async function mergedInSlices<T>(one: T[], other: T[], compare: (a: T, b: T) => 
     if (merged.length % sortSlice === 0) await nextTurn();
   }
   return merged.concat(one.slice(i), other.slice(j));
+}
+
+/** Runs a computation that yields now and then, and lets other requests be handled there. */
+export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await nextTurn();
+  }
 }

@@ -6,13 +6,21 @@ import { type GroupOption, groupOptions } from '@soundings/contract/people/find-
 import { placed, type PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accountById } from '../../accounts/accounts.ts';
-import type { AccountId, Db } from '../../db/db.ts';
+import { hasRole } from '@soundings/contract/people/roles.ts';
+import type { AccountId, Db, Pool } from '../../db/db.ts';
 import { parentsIn } from '../../people/tree.ts';
 import type { Who } from '../core/console.ts';
 import { byNameIn, flattened, peopleInSubtrees, type Siblings, siblingsIn } from './group-tree.ts';
-import { selectGroupHeads, selectMemberCounts, selectTopGroups } from './groups.sql.ts';
+import {
+  countPeopleWithin,
+  type GroupHead,
+  type MemberCount,
+  selectGroupHeads,
+  selectMemberCounts,
+  selectTopGroups,
+} from './groups.sql.ts';
 import { openGroups } from './open-groups.ts';
-import { sortedInSlices, sortSlice } from './sorting.ts';
+import { inTurns, sortedInSlices, sortSlice } from './sorting.ts';
 
 /** The groups that a user sees. */
 export type SeenTree = {
@@ -34,16 +42,21 @@ export type SeenTree = {
 export type Trees = {
   /** Returns the tree of a user, sorted for a language: by default that of the account. */
   of(db: Db, who: Who, language?: string): Promise<SeenTree>;
+  /** Returns how many active people are in a group that the user sees, including its subgroups. */
+  peopleIn(db: Db, who: Who, groupId: number): Promise<number>;
 };
 
 /** How many groups of all trees in memory there are at most. 60,000 groups take about 30 MB. */
 const mostKept = 150_000;
 
+type Counts = { version: string; people: ReadonlyMap<number, number> };
 type Kept = { version: string; reading: Promise<SeenTree>; size: number };
 
-export function openTrees(): Trees {
+/** `pool`: for counting people while no request waits for it. */
+export function openTrees(pool: Promise<Pool>): Trees {
   // In order of last use, because a Map keeps its insertion order.
   const kept = new Map<string, Kept>();
+  const counts = openCounts(pool);
   function makeRoom(key: string, one: Kept, { groups }: SeenTree): void {
     if (kept.get(key) !== one) return;
     one.size = groups.length;
@@ -58,14 +71,14 @@ export function openTrees(): Trees {
   return {
     async of(db, who, language) {
       const sorted = language ?? (await accountById(db, who.accountId)).language;
-      const key = `${who.accountId} ${who.role} ${who.userId} ${sorted}`;
+      const key = `${viewOf(who)} ${sorted}`;
       const found = kept.get(key);
       kept.delete(key);
       if (found?.version === who.version) {
         kept.set(key, found);
         return found.reading;
       }
-      const one: Kept = { version: who.version, reading: readTree(db, who, sorted), size: 0 };
+      const one: Kept = { version: who.version, reading: readTree(db, who, sorted, counts.of), size: 0 };
       kept.set(key, one);
       try {
         const tree = await one.reading;
@@ -76,26 +89,105 @@ export function openTrees(): Trees {
         throw error;
       }
     },
+    peopleIn: async (db, who, groupId) =>
+      counts.known(who)?.get(groupId) ?? countPeopleWithin(db, who.accountId, groupId),
   };
 }
 
-/** Reads the tree of a user, in slices, so that other requests are handled between them. */
-export async function readTree(db: Db, who: Who, language: string): Promise<SeenTree> {
-  const { accountId } = who;
+/** What a user sees: administrators of an account see the same. */
+const viewOf = ({ accountId, role, userId }: Who): string =>
+  hasRole({ role }, 'Administrator') ? `${accountId}` : `${accountId} ${role} ${userId}`;
+
+/** Counts the people in groups. */
+type Count = (
+  who: Who,
+  heads: readonly GroupHead[],
+  read: () => Promise<MemberCount[]>,
+  onNew: (counts: Counts['people']) => void,
+) => Promise<Counts['people']>;
+
+/** How many counts of large trees are kept. */
+const countsKept = 8;
+
+/**
+ * Keeps the numbers of people in the groups of large trees. After a change of the account, the last numbers are shown until they are
+ * counted again in the background, which takes seconds with a million people. In small trees, they are counted for each reading.
+ */
+function openCounts(pool: Promise<Pool>): { of: Count; known: (who: Who) => Counts['people'] | undefined } {
+  const kept = new Map<string, Counts>();
+  const counting = new Set<string>();
+  const keep = (key: string, counts: Counts) => {
+    kept.delete(key);
+    kept.set(key, counts);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= countsKept) break;
+      kept.delete(oldest);
+    }
+  };
+  async function recount(
+    key: string,
+    who: Who,
+    heads: readonly GroupHead[],
+    onNew: (counts: Counts['people']) => void,
+  ) {
+    if (counting.has(key)) return;
+    counting.add(key);
+    try {
+      const { members } = await readMembers(await pool, who.accountId, await openGroups(await pool, who));
+      const people = await inTurns(peopleInSubtrees(heads, await members()));
+      keep(key, { version: who.version, people });
+      onNew(people);
+    } finally {
+      counting.delete(key);
+    }
+  }
+  return {
+    async of(who, heads, read, onNew) {
+      if (heads.length <= maxWholeTree) return inTurns(peopleInSubtrees(heads, await read()));
+      const key = viewOf(who);
+      const last = kept.get(key);
+      if (!last) {
+        const people = await inTurns(peopleInSubtrees(heads, await read()));
+        keep(key, { version: who.version, people });
+        return people;
+      }
+      // If counting fails, the next reading after a change counts again.
+      if (last.version !== who.version) recount(key, who, heads, onNew).catch(() => {});
+      return last.people;
+    },
+    known: (who) => kept.get(viewOf(who))?.people,
+  };
+}
+
+/** Reads the tree of a user in slices, so that other requests are handled between them. */
+export async function readTree(
+  db: Db,
+  who: Who,
+  language: string,
+  count: Count = async (_, heads, read) => inTurns(peopleInSubtrees(heads, await read())),
+): Promise<SeenTree> {
   const open = await openGroups(db, who);
-  const { heads, memberships } = await readMembers(db, accountId, open);
-  const people = peopleInSubtrees(heads, memberships);
+  const { heads: readHeads, members } = await readMembers(db, who.accountId, open);
+  const heads = await readHeads();
+  let options: ReturnType<SeenTree['options']> | undefined;
+  const people = await count(who, heads, members, (counted) => {
+    for (const group of groups) group.people = counted.get(group.id) ?? 0;
+    options = undefined;
+  });
   await nextTurn();
   const rows = heads.map((group): TreeGroup => ({ ...group, people: people.get(group.id) ?? 0 }));
-  const siblings = siblingsIn(rows, open);
+  await nextTurn();
+  const siblings = await inTurns(siblingsIn(rows, open));
   await sortSiblings(siblings, byNameIn(language));
-  const groups = placed(flattened(siblings));
+  const ordered = flattened(siblings);
+  await nextTurn();
+  const groups = placed(ordered);
   await nextTurn();
   const tops = rows.filter(({ parentId }) => parentId === null);
   const [largest] = tops.toSorted((a, b) => b.people - a.people || a.id - b.id);
   const byId = new Map(groups.map((group) => [group.id, group]));
+  await nextTurn();
   const places = new Map(groups.map(({ id }, place) => [id, place]));
-  let options: ReturnType<SeenTree['options']> | undefined;
   return {
     groups,
     byId,
@@ -112,11 +204,10 @@ async function readMembers(db: Db, accountId: AccountId, open: ReadonlySet<numbe
   const { tops } = open ? await selectTopGroups(db, accountId) : { tops: [] };
   const isWhole = open === undefined || (tops.length > 1 && tops.some(({ id }) => open.has(id)));
   const ids = isWhole ? undefined : [...open];
-  const [heads, memberships] = await Promise.all([
-    selectGroupHeads(db, accountId, ids),
-    selectMemberCounts(db, accountId, ids),
-  ]);
-  return { heads, memberships };
+  return {
+    heads: () => selectGroupHeads(db, accountId, ids),
+    members: () => selectMemberCounts(db, accountId, ids),
+  };
 }
 
 async function sortSiblings(

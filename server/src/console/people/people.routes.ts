@@ -5,7 +5,6 @@ import type {
   NewPerson,
   Person,
   PersonChanges,
-  PersonFilters,
 } from '@soundings/contract/console/people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';

@@ -38,6 +38,33 @@ function peopleInOrder(db: Db, accountId: AccountId, search: string | undefined)
            ${within(db`search_text`)} and not (true ${within(db`sort_text`)})`;
 }
 
+/**
+ * The first people of an account by email address, at most `until`, with those who have none at the end. This reads only the beginnings of
+ * two indexes.
+ */
+const peopleByEmail = (db: Db, accountId: AccountId, isDown: boolean, until: number): Fragment => db`
+  (select user_id, email_key, '' as sort_text from users
+   where  account_id = ${accountId} and email_key is not null
+   order  by email_key ${isDown ? db`desc` : db`asc`} limit ${until})
+  union all
+  (select user_id, null, sort_text from users
+   where  account_id = ${accountId} and email_key is null
+   order  by sort_text, user_id limit ${until})`;
+
+/** The people `u` of whom a window is a part, with their condition. `until`: the end of the window. */
+function pageSource(
+  db: Db,
+  accountId: AccountId,
+  { filters, sorting, until }: { filters: PersonFilters; sorting: Sorting; until: number },
+): Fragment {
+  if (onlySearches(filters)) {
+    if (sorting.sort === 'name') return db`(${peopleInOrder(db, accountId, filters.search)}) u`;
+    if (sorting.sort === 'email' && wordsOf(filters.search).length === 0)
+      return db`(${peopleByEmail(db, accountId, sorting.isDown, until)}) u`;
+  }
+  return db`users u where ${foundBy(db, accountId, filters)}`;
+}
+
 /** Whether filters only search. */
 const onlySearches = ({ search: _, ...others }: PersonFilters): boolean =>
   Object.values(others).every((value) => value === undefined || value === '');
@@ -153,11 +180,7 @@ export async function selectPeopleWindow(
     db<PersonRow[]>`
       with page as (
         select u.user_id
-        from   ${
-          onlySearches(filters) && sorting.sort === 'name'
-            ? db`(${peopleInOrder(db, accountId, filters.search)}) u`
-            : db`users u where ${foundBy(db, accountId, filters)}`
-        }
+        from   ${pageSource(db, accountId, { filters, sorting, until: offset + limit })}
         order  by ${orderOf(db, sorting)}
         offset ${offset} limit ${limit}
       ), shown as (

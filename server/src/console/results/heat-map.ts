@@ -81,7 +81,7 @@ export async function readHeatMap(db: Db, who: Who, trees: Trees, wanted: MapWan
   const valued = await selectValuedKpis(db, who.accountId);
   const [cells, rates] = await Promise.all([
     readCells(db, who, valued, shown, { rows, parents: groups.parents }),
-    readWeekRates(db, who, week, isWhole ? undefined : rows),
+    readWeekRates(db, who, week, rows),
   ]);
   const isAsked = valued.map(({ id }, i) =>
     isWhole ? [...cells.values()].some((own) => own[i]?.value !== 'none') : isKpiAsked(id, shown),

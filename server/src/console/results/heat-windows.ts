@@ -5,6 +5,7 @@ import { type HeatFilters, isHeatRowShown, sortKeyOf } from '@soundings/contract
 import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db } from '../../db/db.ts';
+import { selectRollingValues } from '../../results/data/latest-figures.sql.ts';
 import type { Who } from '../core/console.ts';
 import { sortedInSlices } from '../groups/sorting.ts';
 import type { SeenTree, Trees } from '../groups/trees.ts';
@@ -145,13 +146,23 @@ async function valuesBy(
       if (value !== null) values.set(id, value);
     return values;
   }
-  const shown: ShownWeek = { week, statistics, kind: isDifference ? comparison.kind : 'none' };
+  const shown: ShownWeek = { week, statistics, kind: comparison.kind };
   const kpi = (await kpisInParts(db, who, shown))[Number(key.slice('kpi:'.length))];
   if (!kpi) return values;
+  if (!isDifference) {
+    const window = statistics.windowOf(week);
+    const rolling = await selectRollingValues(
+      db,
+      who.accountId,
+      statistics.questionsOf(kpi.id, week),
+      window,
+    );
+    return new Map(rolling.map(({ groupId, value }) => [groupId, value]));
+  }
   for (let from = 0; from < groups.length; from += groupsTogether) {
     const rows = groups.slice(from, from + groupsTogether);
     for (const [id, [cell]] of await readCells(db, who, [kpi], shown, { rows, parents })) {
-      const value = isDifference ? cell?.difference?.by : cell?.value;
+      const value = cell?.difference?.by;
       if (typeof value === 'number') values.set(id, value);
     }
     await nextTurn();

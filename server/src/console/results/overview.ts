@@ -68,7 +68,7 @@ export async function readStart(db: Db, who: Who, trees: Trees, language: string
 type Wanted = { groupId: string; weeks: number; language: string; compare: Comparison | undefined };
 
 /** Returns the overview of a group. Throws a Fault if the caller may not see the group. */
-export async function readOverview(db: Db, who: Who, wanted: Wanted): Promise<GroupResults> {
+export async function readOverview(db: Db, who: Who, trees: Trees, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
   const { groups, group, company, weeks, questions } = await readGroup(db, who, wanted);
   const axis = weeks.span(wanted.weeks);
@@ -79,7 +79,7 @@ export async function readOverview(db: Db, who: Who, wanted: Wanted): Promise<Gr
     weeks: axis,
     running: weeks.running,
   };
-  const people = withPeople(db, who, group);
+  const people = withPeople(db, who, trees, group);
   const nothing = {
     findings: [],
     kpis: [],

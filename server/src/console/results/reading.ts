@@ -22,7 +22,6 @@ import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { openGroups } from '../groups/open-groups.ts';
 import {
-  countPeopleWithin,
   type GroupHead,
   selectAccessIn,
   selectGroupHeads,
@@ -168,10 +167,10 @@ const headIn = (groups: ReadonlyMap<number, ResultGroup>, id: number | null): Re
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
 
 /** Returns a group with its number of active people, including subgroups. */
-export const withPeople = async (db: Db, { accountId }: Who, { id, name }: ResultGroup) => ({
+export const withPeople = async (db: Db, who: Who, trees: Trees, { id, name }: ResultGroup) => ({
   id,
   name,
-  people: await countPeopleWithin(db, accountId, id),
+  people: await trees.peopleIn(db, who, id),
 });
 
 export const readWeeks = async (db: Db, { accountId }: Who): Promise<Weeks> =>

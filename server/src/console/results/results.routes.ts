@@ -36,28 +36,28 @@ export function serveResults(
     (await reads).of(who).once((db) => readStart(db, who, trees, languageOf(query))),
   );
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
-    (await reads).of(who).once((db) => readOverview(db, who, { ...params, ...spanOf(query) })),
+    (await reads).of(who).once((db) => readOverview(db, who, trees, { ...params, ...spanOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
     const read = await (
       await reads
     )
       .of(who)
-      .once((db) => readOverview(db, who, { ...params, ...spanOf(query) }));
+      .once((db) => readOverview(db, who, trees, { ...params, ...spanOf(query) }));
     return csv(read.group.name, groupTable(read, tableTexts.in(languageOf(query))));
   });
 
   serveHeatMap(console, reads, trees);
 
   console.serve('GET /results/trends', async (who, { query }) =>
-    (await reads).of(who).once((db) => readTrend(db, who, trendOf(query))),
+    (await reads).of(who).once((db) => readTrend(db, who, trees, trendOf(query))),
   );
   console.serve('GET /results/trends/csv', async (who, { query }) => {
-    const read = await (await reads).of(who).once((db) => readTrend(db, who, trendOf(query)));
+    const read = await (await reads).of(who).once((db) => readTrend(db, who, trees, trendOf(query)));
     return csv(read.kpi?.name ?? 'response', trendTable(read, tableTexts.in(languageOf(query))));
   });
 
-  serveQuestions(console, reads);
+  serveQuestions(console, reads, trees);
   serveComments(console, { pool, reads }, words);
 }
 
@@ -94,14 +94,14 @@ const mapOf = (query: HeatQuery) => ({
   language: languageOf(query),
 });
 
-function serveQuestions(console: Console, reads: Promise<Reads>): void {
+function serveQuestions(console: Console, reads: Promise<Reads>, trees: Trees): void {
   console.serve('GET /results/groups/{groupId}/questions', async (who, { params, query }) =>
     (await reads).of(who).once((db) => readQuestions(db, who, { ...params, language: languageOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/questions/{questionId}', async (who, { params, query }) =>
     (await reads)
       .of(who)
-      .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week })),
+      .once((db) => readQuestion(db, who, trees, { ...params, ...spanOf(query), week: query.week })),
   );
   console.serve(
     'GET /results/groups/{groupId}/questions/{questionId}/csv',
@@ -110,7 +110,7 @@ function serveQuestions(console: Console, reads: Promise<Reads>): void {
         await reads
       )
         .of(who)
-        .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week }));
+        .once((db) => readQuestion(db, who, trees, { ...params, ...spanOf(query), week: query.week }));
       return csv(`question-${read.question.id}`, questionTable(read, tableTexts.in(languageOf(query))));
     },
   );
