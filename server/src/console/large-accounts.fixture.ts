@@ -53,11 +53,13 @@ export async function fillLargeTree({ pool, keys }: World, { id }: TestAccount):
   await pool`
     insert into results (account_id, group_id, week, question_id, value, answers)
     select r.account_id, g.group_id, r.week, r.question_id, ${value}, case when n % 7 <> 0 then 8 end
-    from   ${others} join results r on r.account_id = ${id} and r.group_id = top.group_id`;
+    from   ${others} join results r on r.account_id = ${id} and r.group_id = top.group_id
+    on conflict (account_id, group_id, week, question_id) do update set value = excluded.value, answers = excluded.answers`;
   await pool`
     insert into response_rates (account_id, group_id, week, value, asked, answered)
     select r.account_id, g.group_id, r.week, ${value}, 10, 8
-    from   ${others} join response_rates r on r.account_id = ${id} and r.group_id = top.group_id`;
+    from   ${others} join response_rates r on r.account_id = ${id} and r.group_id = top.group_id
+    on conflict (account_id, group_id, week) do update set value = excluded.value, asked = excluded.asked, answered = excluded.answered`;
   await pool`vacuum analyze groups, memberships, users, results, response_rates`;
   await pool`update accounts set version = version + 1 where account_id = ${id}`;
 }
