@@ -7,6 +7,7 @@ import {
   projectNames,
   testsByProject,
 } from './server/src/testing/house/projects.ts';
+import { FailedReporter } from './server/src/testing/house/failed.ts';
 import { SkippedReporter } from './server/src/testing/house/skipped.ts';
 import { folderOfRun } from './server/src/testing/folder-of-run.ts';
 
@@ -32,7 +33,7 @@ class LongestFirst extends BaseSequencer {
 
 const tests = testsByProject();
 /** A test may take long on a busy machine. What it waits for (expect.poll) may, too. */
-const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
+const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
 /** A worker loads each module once, for all its test files. So what a module keeps stays from one file to the next. */
 const shared = { isolate: false };
 /** Node loads the sources itself, as it does outside of tests. Transforming them would take longer, and their code would be slower. */
@@ -47,6 +48,9 @@ const project = <T extends object>(name: ProjectName, more: T) => ({
   test: { name, include: tests[name], ...more },
 });
 
+/** Where .ci/suite finds the files that failed. */
+const failedFiles = process.env['FAILED_FILES'];
+
 export default defineConfig({
   test: {
     // Twice the cores that the suite is written for: a worker often waits for another process.
@@ -58,7 +62,7 @@ export default defineConfig({
       reporter: ['text-summary', 'html'],
       reportsDirectory: 'node_modules/.cache/coverage',
     },
-    reporters: ['default', new SkippedReporter()],
+    reporters: ['default', new SkippedReporter(), ...(failedFiles ? [new FailedReporter(failedFiles)] : [])],
     projects: [
       project('house', { ...timeouts, ...native }),
       project('unit', { ...timeouts, ...shared, ...native }),

@@ -48,7 +48,7 @@ async function fromFile() {
   const csv = 'Department ID;Department name;Parent department\nD0;Our company;\nD1;Sales;D0\n';
   body.append('file', new Blob([csv]), 'groups.csv');
   await send('/v1/storage/uploadFile', { method: 'POST', headers, body });
-  const created = await until('Processing the file', 30, 200, async () => (await groups()).length);
+  const created = await until('Processing the file', 120, 200, async () => (await groups()).length);
   say(`The uploaded file created ${created} groups.`);
 }
 
@@ -72,7 +72,7 @@ async function firstAnswer({ id: account, groups }) {
   soundings(
     `schedule create --account ${account} --name Pulse --group ${group} --kpi workload,clarity ${rhythm}`,
   );
-  const links = await until('Opening the round', 90, 3000, () => {
+  const links = await until('Opening the round', 300, 3000, () => {
     try {
       return soundings(`links export --account ${account}`).links;
     } catch {

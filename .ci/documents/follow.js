@@ -27,7 +27,7 @@ export async function runAsWritten(command, terminal, options = {}) {
 }
 
 /** Runs a command that goes on until Ctrl-C, in its own terminal, until it has printed what matches `prints`. */
-export async function startAsWritten(command, terminal, prints, seconds = 240) {
+export async function startAsWritten(command, terminal, prints, seconds = 600) {
   terminal.type(command.text);
   await until(`${placeOf(command)} ${command.text}`, seconds, () => {
     if (/<\d+ ended: \d+>/.test(terminal.printed()) || terminal.hasEnded())

@@ -93,7 +93,7 @@ async function prepare(place) {
   await must(`install -d -o soundings -g soundings ${dataDir}/work /backups`);
   const servers = machine.terminal('/srv/checks');
   servers.type('node .ci/documents/servers.js');
-  await until('Starting a mail server', 20, () => servers.printed().includes('Ready'));
+  await until('Starting a mail server', 120, () => servers.printed().includes('Ready'));
   const terminal = operator(place);
   const line = async (text) => {
     const { status, output } = await terminal.run(text);

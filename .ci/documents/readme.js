@@ -44,7 +44,7 @@ export async function followReadme(machine, directory, commands) {
       [/^curl .*organization/, (command) => runAsWritten(command, terminal, { prints: /"created": ?[1-9]/ })],
       [/^sed .*organization/, (command) => runAsWritten(command, terminal, { prints: /"created": ?[1-9]/ })],
       [/^curl .*groups /, (command) => runAsWritten(command, terminal, { prints: /"id": ?61,/ })],
-      [/week show/, (command) => runAsWritten(command, terminal, { prints: /people asked/, seconds: 90 })],
+      [/week show/, (command) => runAsWritten(command, terminal, { prints: /people asked/, seconds: 300 })],
       [/links export/, (command) => runAsWritten(command, terminal, { prints: /\/a\// })],
       [
         /^curl .*(values|feed)/,

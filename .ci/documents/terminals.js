@@ -20,7 +20,7 @@ export async function boot(folder) {
   const child = spawn('setpriv', words, { stdio: ['ignore', 'ignore', 'inherit'] });
   let hasEnded = false;
   child.on('exit', () => (hasEnded = true));
-  const inside = await until('The machine', 10, () => {
+  const inside = await until('The machine', 60, () => {
     if (hasEnded) throw new Error('The machine did not start.');
     try {
       return execFileSync('pgrep', ['--parent', String(child.pid), '--exact', 'systemd'], {
@@ -53,11 +53,11 @@ export async function boot(folder) {
     async stop() {
       for (const one of terminals) one.close();
       child.kill('SIGKILL'); // and with it everything inside
-      await until('The end of the machine', 10, () => hasEnded && !existsSync(`/proc/${inside}`));
+      await until('The end of the machine', 60, () => hasEnded && !existsSync(`/proc/${inside}`));
     },
   };
   try {
-    await until('Starting systemd', 30, async () => {
+    await until('Starting systemd', 120, async () => {
       const { output } = await machine.terminal('/').run('systemctl is-system-running');
       return /running|degraded/.test(output);
     });
@@ -111,7 +111,7 @@ function openTerminal(enter, directory, { user, environment }) {
       return count;
     },
     /** Runs a command, and returns its exit status and output. */
-    async run(command, { input, seconds = 120 } = {}) {
+    async run(command, { input, seconds = 400 } = {}) {
       const start = text.length;
       const end = new RegExp(`\\n<${terminal.type(command, input)} ended: (\\d+)>\\n`);
       await until(command, seconds, () => hasEnded || end.test(text.slice(start)));
@@ -121,7 +121,7 @@ function openTerminal(enter, directory, { user, environment }) {
     /** Presses Ctrl-C, and waits until what runs has ended. */
     async interrupt() {
       process.kill(-child.pid, 'SIGINT');
-      await until('Stopping', 60, () => hasEnded || /<\d+ ended: \d+>\n$/.test(text));
+      await until('Stopping', 200, () => hasEnded || /<\d+ ended: \d+>\n$/.test(text));
     },
     close() {
       if (!hasEnded) process.kill(-child.pid, 'SIGKILL');

@@ -92,7 +92,7 @@ async function read<T>(account: TestAccount, path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-test('from the schedule to the figures', { timeout: 120_000 }, async (context) => {
+test('from the schedule to the figures', async (context) => {
   if (!browser) return context.skip(noBrowser);
   const account = await world.account({ timezone: 'Europe/Stockholm' });
   const { groupId, userIds, questionIds } = await planAsking(world.pool, account.id, {

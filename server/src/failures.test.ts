@@ -232,35 +232,31 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
 });
 
 describe('a statement of a push is cancelled', () => {
-  test(
-    'while its data is still being sent, and after: the response is an error, nothing is applied, and the next push works',
-    { timeout: 30_000 },
-    async () => {
-      const service = await started(await newDataDir());
-      const short = { settings, data: { users: people(1, 2_500) } };
-      for (const [when, request] of [
-        ['while its data is still being sent', large],
-        ['after all its data has been sent', short],
-      ] as const) {
-        const { pool, account, release, response } = await pushInTheMiddle(service, request);
-        await pool`
+  test('while its data is still being sent, and after: the response is an error, nothing is applied, and the next push works', async () => {
+    const service = await started(await newDataDir());
+    const short = { settings, data: { users: people(1, 2_500) } };
+    for (const [when, request] of [
+      ['while its data is still being sent', large],
+      ['after all its data has been sent', short],
+    ] as const) {
+      const { pool, account, release, response } = await pushInTheMiddle(service, request);
+      await pool`
           select pg_cancel_backend(pid) from pg_stat_activity
           where  datname = current_database() and wait_event_type = 'Lock' and query like 'copy users%'`;
-        expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
-        await release();
-        expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);
-        expect([when, (await push(service.address, account.token, request)).body.applied]).toEqual([
-          when,
-          true,
-        ]);
-      }
-    },
-  );
+      expect([when, [500, 503].includes((await response).status)]).toEqual([when, true]);
+      await release();
+      expect([when, await stateOf(pool, account.id)]).toEqual([when, nothing]);
+      expect([when, (await push(service.address, account.token, request)).body.applied]).toEqual([
+        when,
+        true,
+      ]);
+    }
+  });
 });
 
 describe('SIGTERM', () => {
   test('makes it not ready at once; it serves for DRAIN_SECONDS, then refuses connections; the running push ends with 200', async () => {
-    const service = await started(await newDataDir(), { DRAIN_SECONDS: '1' });
+    const service = await started(await newDataDir(), { DRAIN_SECONDS: '4' });
     const { pool, account, release, response } = await pushInTheMiddle(service);
     const other = await newAccount(pool);
     const open = await openConnection(service.port);
@@ -288,9 +284,9 @@ describe('SIGTERM', () => {
   test('SIGINT, as from Ctrl-C, does not wait for DRAIN_SECONDS', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
-    const service = await started(join(home, 'none'), { DATABASE_URL: database.url, DRAIN_SECONDS: '60' });
+    const service = await started(join(home, 'none'), { DATABASE_URL: database.url, DRAIN_SECONDS: '300' });
     service.child.kill('SIGINT');
-    expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
+    expect(await Promise.race([service.exited, wait(100_000, 'it still runs after 100 s')])).toBe(0);
   });
 
   test('a second signal ends it at once, and nothing is half applied', async () => {
@@ -308,12 +304,12 @@ describe('SIGTERM', () => {
     expect(await stateOf(await connectionsTo(next), account.id)).toEqual(nothing);
   });
 
-  test('waits for a push that does not end for at most SHUTDOWN_SECONDS', { timeout: 30_000 }, async () => {
+  test('waits for a push that does not end for at most SHUTDOWN_SECONDS', async () => {
     const service = await started(await newDataDir(), { SHUTDOWN_SECONDS: '1' });
     const { response } = await pushInTheMiddle(service);
     service.child.kill('SIGTERM');
     await expect(response).rejects.toThrow('fetch failed');
-    expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
+    expect(await Promise.race([service.exited, wait(60_000, 'it still runs after 60 s')])).toBe(0);
     expect(await databaseOf(service.dataDir)).toBeUndefined();
     const next = await started(service.dataDir);
     const [run] = await (await connectionsTo(next))`

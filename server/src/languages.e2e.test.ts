@@ -62,7 +62,7 @@ async function invite(): Promise<ReceivedMail[]> {
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-test('each person gets the email and the page in their language', { timeout: 120_000 }, async (context) => {
+test('each person gets the email and the page in their language', async (context) => {
   if (!browser) return context.skip(noBrowser);
   const mails = await invite();
   const options = { viewport: { width: 320, height: 700 }, reducedMotion: 'reduce' as const };

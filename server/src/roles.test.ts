@@ -83,7 +83,7 @@ test('a web process, the first one of an installation, serves everything and lea
   await worker.exited;
   await upload(web, token, 'four.csv');
   await start('worker');
-  for (const name of ['three.csv', 'four.csv']) await until(() => isProcessed(web, token, name), 60_000);
+  for (const name of ['three.csv', 'four.csv']) await until(() => isProcessed(web, token, name));
 });
 
 test('a worker alone starts on an empty database, and a process with a role needs DATABASE_URL', async () => {

@@ -121,7 +121,7 @@ async function repeat(
 
 test(
   `${restarts} rolling restarts of two replicas behind HAProxy, under reads, pushes, answers, uploads and SFTP: no request fails`,
-  { timeout: 60_000 + restarts * 20_000 },
+  { timeout: 300_000 + restarts * 20_000 },
   async (context) => {
     if (restarts === 0)
       context.skip('SKIPPED: it takes minutes; ROLLING_RESTARTS says how many there are (.ci/run: 30)');

@@ -74,7 +74,7 @@ async function openPage(path: string, { js = true, cookies = true } = {}): Promi
   onTestFinished(() => context.close());
   if (!cookies) await refuseCookies(context);
   const page = Object.assign(await context.newPage(), { posted: [] as string[], complaints: [] as string[] });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.on('request', (request) => request.method() === 'POST' && page.posted.push(request.url()));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());

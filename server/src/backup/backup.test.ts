@@ -56,112 +56,104 @@ const changed = [
 ];
 
 describe('a restored installation', () => {
-  test(
-    'has all rows, the open week is closed as lost, and it serves the same',
-    { timeout: 60_000 },
-    async () => {
-      const { path, contents, rows } = await backUpQuietly();
-      expect(await readBackup(path)).toEqual(contents);
-      const target = await emptyInstallation();
-      expect(await restoreBackup(target, path)).toMatchObject({
-        lostWeeks: 1,
-        applied: [],
-        leftOut: [],
-        secrets: 'missing',
-      });
-      const restored = await rowsOf(target.pool);
-      const differing = Object.keys(rows).filter(
-        (name) => rows[name]!.join('\n') !== restored[name]?.join('\n'),
-      );
-      expect(differing).toEqual([...leftOut, ...changed].toSorted());
-      expect(leftOut.filter((name) => restored[name]!.length > 0)).toEqual([]);
-      // What the restore wrote: only about the account with the open week, except for the audit log.
-      const own = (name: string) => rows[name]!.filter((row) => row.startsWith(`(${closed.accountId},`));
-      for (const name of ['accounts', 'schedule_weeks', 'weeks']) {
-        expect(restored[name]).toHaveLength(rows[name]!.length);
-        expect(restored[name]).toEqual(expect.arrayContaining(own(name)));
-      }
-      expect(restored['audit_entries']).toEqual(expect.arrayContaining(rows['audit_entries']!));
-      const audit = await target.pool`
+  test('has all rows, the open week is closed as lost, and it serves the same', async () => {
+    const { path, contents, rows } = await backUpQuietly();
+    expect(await readBackup(path)).toEqual(contents);
+    const target = await emptyInstallation();
+    expect(await restoreBackup(target, path)).toMatchObject({
+      lostWeeks: 1,
+      applied: [],
+      leftOut: [],
+      secrets: 'missing',
+    });
+    const restored = await rowsOf(target.pool);
+    const differing = Object.keys(rows).filter(
+      (name) => rows[name]!.join('\n') !== restored[name]?.join('\n'),
+    );
+    expect(differing).toEqual([...leftOut, ...changed].toSorted());
+    expect(leftOut.filter((name) => restored[name]!.length > 0)).toEqual([]);
+    // What the restore wrote: only about the account with the open week, except for the audit log.
+    const own = (name: string) => rows[name]!.filter((row) => row.startsWith(`(${closed.accountId},`));
+    for (const name of ['accounts', 'schedule_weeks', 'weeks']) {
+      expect(restored[name]).toHaveLength(rows[name]!.length);
+      expect(restored[name]).toEqual(expect.arrayContaining(own(name)));
+    }
+    expect(restored['audit_entries']).toEqual(expect.arrayContaining(rows['audit_entries']!));
+    const audit = await target.pool`
       select account_id, action, subject from audit_entries where action in ('week lost', 'backup restored') order by entry_id`;
-      expect([...audit]).toEqual([
-        { account_id: open.accountId, action: 'week lost', subject: weekName(open.week) },
-        { account_id: closed.accountId, action: 'backup restored', subject: null },
-        { account_id: open.accountId, action: 'backup restored', subject: null },
-      ]);
-      const jobs = await target.pool`select task_identifier from graphile_worker.jobs`;
-      expect(jobs.map((job) => job['task_identifier'])).toContain('mail lost week');
-      // The secrets key was not in the backup. Once it is imported, they can be opened.
-      await target.keys.secrets.imported(await world.keys.secrets.exported());
-      expect(await hostKeys(target.pool, target.keys.secrets, quiet)).toEqual(
-        await hostKeys(world.pool, world.keys.secrets, quiet),
-      );
-      // Tokens, new weeks and ids.
-      const config = { ...testConfig, answerKeys: target.keyPlace };
-      const app = await startApp(config, Promise.resolve(target.databaseUrl), quiet);
-      onTestFinished(() => app.stop(5));
-      await app.started;
-      expect(await readingsOf(app.address, token, closed)).toEqual(
-        await readingsOf(world.address, token, closed),
-      );
-      expect(await target.keys.chain.state()).toMatchObject({ state: 'ready' });
-      expect((await answeredWeek(target, [app.address])).answers).toBeGreaterThan(50); // new weeks open and are answered
-      // Ids continue.
-      const [before] = await world.pool`select max(user_id) as id from users`;
-      const created = await inTransaction(target.pool, (tx) =>
-        createUser(tx, closed.accountId, { firstName: 'N', lastName: 'N', role: 'User' }),
-      );
-      expect(created).toBeGreaterThan(before!['id'] as number);
-    },
-  );
+    expect([...audit]).toEqual([
+      { account_id: open.accountId, action: 'week lost', subject: weekName(open.week) },
+      { account_id: closed.accountId, action: 'backup restored', subject: null },
+      { account_id: open.accountId, action: 'backup restored', subject: null },
+    ]);
+    const jobs = await target.pool`select task_identifier from graphile_worker.jobs`;
+    expect(jobs.map((job) => job['task_identifier'])).toContain('mail lost week');
+    // The secrets key was not in the backup. Once it is imported, they can be opened.
+    await target.keys.secrets.imported(await world.keys.secrets.exported());
+    expect(await hostKeys(target.pool, target.keys.secrets, quiet)).toEqual(
+      await hostKeys(world.pool, world.keys.secrets, quiet),
+    );
+    // Tokens, new weeks and ids.
+    const config = { ...testConfig, answerKeys: target.keyPlace };
+    const app = await startApp(config, Promise.resolve(target.databaseUrl), quiet);
+    onTestFinished(() => app.stop(5));
+    await app.started;
+    expect(await readingsOf(app.address, token, closed)).toEqual(
+      await readingsOf(world.address, token, closed),
+    );
+    expect(await target.keys.chain.state()).toMatchObject({ state: 'ready' });
+    expect((await answeredWeek(target, [app.address])).answers).toBeGreaterThan(50); // new weeks open and are answered
+    // Ids continue.
+    const [before] = await world.pool`select max(user_id) as id from users`;
+    const created = await inTransaction(target.pool, (tx) =>
+      createUser(tx, closed.accountId, { firstName: 'N', lastName: 'N', role: 'User' }),
+    );
+    expect(created).toBeGreaterThan(before!['id'] as number);
+  });
 });
 
 describe('a backup of a database in use', () => {
-  test(
-    'is consistent: groups, people and memberships that are created together',
-    { timeout: 60_000 },
-    async () => {
-      const state = { isOver: false };
-      const writing = (async () => {
-        for (let i = 0; !state.isOver; i++) {
-          await inTransaction(world.pool, async (tx) => {
-            const group = await createGroup(tx, closed.accountId, { name: `G${i}`, externalId: `busy-${i}` });
-            const person = {
-              firstName: 'B',
-              lastName: 'B',
-              externalId: `busy-${i}`,
-              memberships: { memberOf: [group] },
-            };
-            await createUser(tx, closed.accountId, person);
-          });
-        }
-      })();
-      const backups = [await backUp(world.pool), await backUp(world.pool)];
-      state.isOver = true;
-      await writing;
-      const added = (table: string) => {
-        const rows = backups.map(
-          ({ contents }) => contents.tables.find(({ name }) => name === table)?.rows ?? NaN,
-        );
-        return rows[1]! - rows[0]!;
-      };
-      expect([added('groups'), added('memberships')]).toEqual([added('users'), added('users')]);
-      expect(added('users')).toBeGreaterThan(0);
-      // Key files may be there already, also of a chain that follows the one in the backup.
-      const target = await emptyInstallation();
-      const chain = readKeyFile(join(world.keyPlace.directory, 'answers'))!;
-      writeKeyFile(join(target.keyPlace.directory, 'answers'), freshKey(chain));
-      await restoreBackup(target, backups[1]!.path); // creates all foreign keys, which check every row
-      const [row] = await target.pool`
+  test('is consistent: groups, people and memberships that are created together', async () => {
+    const state = { isOver: false };
+    const writing = (async () => {
+      for (let i = 0; !state.isOver; i++) {
+        await inTransaction(world.pool, async (tx) => {
+          const group = await createGroup(tx, closed.accountId, { name: `G${i}`, externalId: `busy-${i}` });
+          const person = {
+            firstName: 'B',
+            lastName: 'B',
+            externalId: `busy-${i}`,
+            memberships: { memberOf: [group] },
+          };
+          await createUser(tx, closed.accountId, person);
+        });
+      }
+    })();
+    const backups = [await backUp(world.pool), await backUp(world.pool)];
+    state.isOver = true;
+    await writing;
+    const added = (table: string) => {
+      const rows = backups.map(
+        ({ contents }) => contents.tables.find(({ name }) => name === table)?.rows ?? NaN,
+      );
+      return rows[1]! - rows[0]!;
+    };
+    expect([added('groups'), added('memberships')]).toEqual([added('users'), added('users')]);
+    expect(added('users')).toBeGreaterThan(0);
+    // Key files may be there already, also of a chain that follows the one in the backup.
+    const target = await emptyInstallation();
+    const chain = readKeyFile(join(world.keyPlace.directory, 'answers'))!;
+    writeKeyFile(join(target.keyPlace.directory, 'answers'), freshKey(chain));
+    await restoreBackup(target, backups[1]!.path); // creates all foreign keys, which check every row
+    const [row] = await target.pool`
         select (select count(*) from groups where external_id like 'busy-%')::int as groups,
                (select count(*) from users where external_id like 'busy-%')::int as people,
                (select count(*) from memberships join users using (account_id, user_id)
                 where  external_id like 'busy-%')::int as memberships`;
-      expect(new Set(Object.values(row!)).size).toBe(1);
-    },
-  );
+    expect(new Set(Object.values(row!)).size).toBe(1);
+  });
 
-  test('waits for no reader or writer, and no command waits for it', { timeout: 30_000 }, async () => {
+  test('waits for no reader or writer, and no command waits for it', async () => {
     // A migration would wait, because it locks the table of migrations. Everything else goes on.
     const letGo = await keepOpen(world.pool, (tx) => tx`lock table migrations in share mode`);
     expect(await migrate(world.pool)).toEqual([]);
@@ -191,7 +183,7 @@ describe('a file that is written slowly, or not at all,', () => {
   });
   afterAll(() => large?.close());
 
-  test('makes the database wait, so that memory stays small', { timeout: 30_000 }, async () => {
+  test('makes the database wait, so that memory stays small', async () => {
     const { pool } = large;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let writes = 0;
@@ -210,37 +202,33 @@ describe('a file that is written slowly, or not at all,', () => {
     expect(tables.find(({ name }) => name === 'file_chunks')).toMatchObject({ rows: count });
   });
 
-  test(
-    'ends the backup with the reason, and leaves the connection usable and no file',
-    { timeout: 30_000 },
-    async () => {
-      const { pool } = large;
-      const path = join(folder, 'full.soundings');
-      let blocks = 0;
-      const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
-        code: 'ENOSPC',
-        syscall: 'write',
-      });
-      const creating = writeWholeFile(path, (write) =>
-        createBackup(pool, (bytes) => (++blocks > 30 ? Promise.reject(full) : write(bytes))),
-      );
-      await expect(creating).rejects.toMatchObject({
-        code: 'backup failed',
-        message: `${path} can't be used: the disk is full. Free up space, or choose a folder on another disk.`,
-      });
-      expect((await readdir(folder)).filter((name) => name.startsWith('full.'))).toEqual([]);
-      const unfinished =
-        await pool`select 1 from pg_stat_activity where datname = current_database() and state like 'idle in%'`;
-      expect(unfinished).toHaveLength(0);
-      const shares: number[] = [];
-      const { rows } = await createBackup(pool, async () => {}, {
-        onProgress: (share) => shares.push(share),
-      });
-      expect(rows).toBeGreaterThan(count);
-      expect(shares).toEqual(shares.toSorted((a, b) => a - b));
-      expect([shares[0], shares.at(-1)! <= 1]).toEqual([0, true]);
-    },
-  );
+  test('ends the backup with the reason, and leaves the connection usable and no file', async () => {
+    const { pool } = large;
+    const path = join(folder, 'full.soundings');
+    let blocks = 0;
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      code: 'ENOSPC',
+      syscall: 'write',
+    });
+    const creating = writeWholeFile(path, (write) =>
+      createBackup(pool, (bytes) => (++blocks > 30 ? Promise.reject(full) : write(bytes))),
+    );
+    await expect(creating).rejects.toMatchObject({
+      code: 'backup failed',
+      message: `${path} can't be used: the disk is full. Free up space, or choose a folder on another disk.`,
+    });
+    expect((await readdir(folder)).filter((name) => name.startsWith('full.'))).toEqual([]);
+    const unfinished =
+      await pool`select 1 from pg_stat_activity where datname = current_database() and state like 'idle in%'`;
+    expect(unfinished).toHaveLength(0);
+    const shares: number[] = [];
+    const { rows } = await createBackup(pool, async () => {}, {
+      onProgress: (share) => shares.push(share),
+    });
+    expect(rows).toBeGreaterThan(count);
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect([shares[0], shares.at(-1)! <= 1]).toEqual([0, true]);
+  });
 });
 
 describe('restoring is refused, and changes nothing,', () => {
@@ -329,23 +317,19 @@ describe('restoring is refused, and changes nothing,', () => {
   });
 });
 
-test(
-  'an installation that was started but has no account yet counts as empty',
-  { timeout: 30_000 },
-  async () => {
-    const { path, contents } = await backUp(world.pool, { secretsKey: await world.keys.secrets.exported() });
-    const target = await emptyInstallation();
-    const config = { ...testConfig, answerKeys: target.keyPlace };
-    const app = await startApp(config, Promise.resolve(target.databaseUrl), quiet);
-    await app.started;
-    await app.stop(5);
-    const restored = await restoreBackup(target, path);
-    expect(restored).toMatchObject({ rows: contents.rows, secrets: 'ready' });
-    expect(await hostKeys(target.pool, target.keys.secrets, quiet)).toEqual(
-      await hostKeys(world.pool, world.keys.secrets, quiet),
-    );
-    expect((await target.pool`select 1 from users`).length).toBe(
-      (await world.pool`select 1 from users`).length,
-    );
-  },
-);
+test('an installation that was started but has no account yet counts as empty', async () => {
+  const { path, contents } = await backUp(world.pool, { secretsKey: await world.keys.secrets.exported() });
+  const target = await emptyInstallation();
+  const config = { ...testConfig, answerKeys: target.keyPlace };
+  const app = await startApp(config, Promise.resolve(target.databaseUrl), quiet);
+  await app.started;
+  await app.stop(5);
+  const restored = await restoreBackup(target, path);
+  expect(restored).toMatchObject({ rows: contents.rows, secrets: 'ready' });
+  expect(await hostKeys(target.pool, target.keys.secrets, quiet)).toEqual(
+    await hostKeys(world.pool, world.keys.secrets, quiet),
+  );
+  expect((await target.pool`select 1 from users`).length).toBe(
+    (await world.pool`select 1 from users`).length,
+  );
+});

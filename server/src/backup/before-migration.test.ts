@@ -32,36 +32,28 @@ const accountsOf = async (pool: Pool) =>
   (await pool`select name from accounts`).map((row) => row['name'] as string);
 
 describe('a database with data', () => {
-  test(
-    'is backed up, then updated, and the backup restores and updates it again',
-    { timeout: 60_000 },
-    async () => {
-      const [older, into] = [await olderDatabase(), newFolder()];
-      const { applied, backup } = await migrateWithBackup(older.pool, {}, into);
-      expect(applied).toEqual([migrations().at(-1)!.name]);
-      expect(backup).toBe(join(into, `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`));
-      expect((await stat(backup!)).mode & 0o777).toBe(0o600);
-      expect((await stat(into)).mode & 0o777).toBe(0o700);
-      expect((await readBackup(backup!)).schema.version).toBe(latest - 1);
-      expect((await selectLastBackup(older.pool))!.getTime()).toBeGreaterThan(Date.now() - 60_000);
-      const target = await emptyInstallation();
-      expect(await restoreBackup(target, backup!)).toMatchObject({ applied });
-      expect(await accountsOf(target.pool)).toEqual(['Older']);
-      expect(await migrateWithBackup(target.pool, {}, into)).toEqual({ applied: [], backup: undefined });
-    },
-  );
+  test('is backed up, then updated, and the backup restores and updates it again', async () => {
+    const [older, into] = [await olderDatabase(), newFolder()];
+    const { applied, backup } = await migrateWithBackup(older.pool, {}, into);
+    expect(applied).toEqual([migrations().at(-1)!.name]);
+    expect(backup).toBe(join(into, `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`));
+    expect((await stat(backup!)).mode & 0o777).toBe(0o600);
+    expect((await stat(into)).mode & 0o777).toBe(0o700);
+    expect((await readBackup(backup!)).schema.version).toBe(latest - 1);
+    expect((await selectLastBackup(older.pool))!.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    const target = await emptyInstallation();
+    expect(await restoreBackup(target, backup!)).toMatchObject({ applied });
+    expect(await accountsOf(target.pool)).toEqual(['Older']);
+    expect(await migrateWithBackup(target.pool, {}, into)).toEqual({ applied: [], backup: undefined });
+  });
 
-  test(
-    'is backed up once by several processes that start at the same time',
-    { timeout: 60_000 },
-    async () => {
-      const [older, into] = [await olderDatabase(), newFolder()];
-      const both = await Promise.all([0, 1].map(() => migrateWithBackup(older.pool, {}, into)));
-      expect(both.filter(({ backup }) => backup !== undefined)).toHaveLength(1);
-      expect(await isMigrated(older.pool)).toBe(true);
-      expect(await readdir(into)).toHaveLength(1);
-    },
-  );
+  test('is backed up once by several processes that start at the same time', async () => {
+    const [older, into] = [await olderDatabase(), newFolder()];
+    const both = await Promise.all([0, 1].map(() => migrateWithBackup(older.pool, {}, into)));
+    expect(both.filter(({ backup }) => backup !== undefined)).toHaveLength(1);
+    expect(await isMigrated(older.pool)).toBe(true);
+    expect(await readdir(into)).toHaveLength(1);
+  });
 
   test('is not updated if the backup fails, and the message says what to do', async () => {
     const [older, into] = [await olderDatabase(), newFolder()];
@@ -104,32 +96,28 @@ describe('a database with data', () => {
     expect((await schemaVersion(older.pool))!.version).toBe(latest - 1);
   });
 
-  test(
-    'keeps the last three backups, and removes what a killed process left',
-    { timeout: 60_000 },
-    async () => {
-      const [older, into] = [await olderDatabase(), newFolder()];
-      await mkdir(into);
-      const present = `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`;
-      // Newer schemas were backed up before: someone has gone back to an older one since.
-      const names = ['9001', '9002', '9003'].map((version) => `before-update-of-${version}.soundings`);
-      const theirs = ['mine.soundings', 'before-update-of-x.txt'];
-      const left = `${present}.incomplete-0123456789ab`;
-      for (const name of [...names, ...theirs, left]) await writeFile(join(into, name), '');
-      const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000);
-      for (const [i, name] of names.entries()) await utimes(join(into, name), at(i), at([1, 3, 2][i]!));
-      await migrateWithBackup(older.pool, {}, into);
-      const expected = [names[0], names[2], present, ...theirs];
-      expect((await readdir(into)).toSorted()).toEqual(expected.toSorted());
-      // After 30 days, they are deleted, and nothing else in the folder.
-      await deleteOldBackups(into, Date.now() + 30 * 86_400_000 - 3_600_000);
-      expect((await readdir(into)).toSorted()).toEqual([present, ...theirs].toSorted());
-      await writeFile(join(into, left), '');
-      await deleteOldBackups(into, Date.now() + 30 * 86_400_000 + 60_000);
-      expect((await readdir(into)).toSorted()).toEqual(theirs.toSorted());
-      await deleteOldBackups(join(into, 'none'));
-    },
-  );
+  test('keeps the last three backups, and removes what a killed process left', async () => {
+    const [older, into] = [await olderDatabase(), newFolder()];
+    await mkdir(into);
+    const present = `before-update-of-${String(latest - 1).padStart(4, '0')}.soundings`;
+    // Newer schemas were backed up before: someone has gone back to an older one since.
+    const names = ['9001', '9002', '9003'].map((version) => `before-update-of-${version}.soundings`);
+    const theirs = ['mine.soundings', 'before-update-of-x.txt'];
+    const left = `${present}.incomplete-0123456789ab`;
+    for (const name of [...names, ...theirs, left]) await writeFile(join(into, name), '');
+    const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000);
+    for (const [i, name] of names.entries()) await utimes(join(into, name), at(i), at([1, 3, 2][i]!));
+    await migrateWithBackup(older.pool, {}, into);
+    const expected = [names[0], names[2], present, ...theirs];
+    expect((await readdir(into)).toSorted()).toEqual(expected.toSorted());
+    // After 30 days, they are deleted, and nothing else in the folder.
+    await deleteOldBackups(into, Date.now() + 30 * 86_400_000 - 3_600_000);
+    expect((await readdir(into)).toSorted()).toEqual([present, ...theirs].toSorted());
+    await writeFile(join(into, left), '');
+    await deleteOldBackups(into, Date.now() + 30 * 86_400_000 + 60_000);
+    expect((await readdir(into)).toSorted()).toEqual(theirs.toSorted());
+    await deleteOldBackups(join(into, 'none'));
+  });
 });
 
 describe('no backup is created', () => {

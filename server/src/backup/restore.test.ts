@@ -30,40 +30,36 @@ async function installation() {
   return source;
 }
 
-test(
-  'settings of the databases change no value, and triggers work in the restored one',
-  { timeout: 30_000 },
-  async () => {
-    const [source, target] = [await installation(), await emptyInstallation()];
-    const settings = {
-      datestyle: `'German, DMY'`,
-      intervalstyle: `'sql_standard'`,
-      extra_float_digits: '-9',
-    };
-    for (const { pool, databaseUrl } of [source, target]) {
-      const name = new URL(databaseUrl).pathname.slice(1);
-      for (const [setting, value] of Object.entries(settings))
-        await pool.unsafe(`alter database ${name} set ${setting} = ${value}`);
-    }
-    const [from, into] = [source, target].map(({ databaseUrl }) => openPool(databaseUrl, 4)) as [
-      typeof source.pool,
-      typeof source.pool,
-    ];
-    onTestFinished(async () => {
-      await Promise.all([from, into].map((pool) => pool.end({ timeout: 0 })));
-    });
-    await source.pool`update accounts set created_at = '2026-03-04 05:06:07.123456+00'`;
-    const { path } = await backUp(from);
-    await restoreBackup({ ...target, pool: into }, path);
-    const read = async ({ pool }: typeof source) => [
-      ...(await pool`select account_id, created_at::text, name from accounts`),
-    ];
-    expect(await read(target)).toEqual(await read(source));
-    const triggers = await target.pool`select tgenabled as state from pg_trigger where not tgisinternal`;
-    expect(triggers.length).toBeGreaterThan(5);
-    expect(triggers.filter(({ state }) => state !== 'O')).toEqual([]);
-  },
-);
+test('settings of the databases change no value, and triggers work in the restored one', async () => {
+  const [source, target] = [await installation(), await emptyInstallation()];
+  const settings = {
+    datestyle: `'German, DMY'`,
+    intervalstyle: `'sql_standard'`,
+    extra_float_digits: '-9',
+  };
+  for (const { pool, databaseUrl } of [source, target]) {
+    const name = new URL(databaseUrl).pathname.slice(1);
+    for (const [setting, value] of Object.entries(settings))
+      await pool.unsafe(`alter database ${name} set ${setting} = ${value}`);
+  }
+  const [from, into] = [source, target].map(({ databaseUrl }) => openPool(databaseUrl, 4)) as [
+    typeof source.pool,
+    typeof source.pool,
+  ];
+  onTestFinished(async () => {
+    await Promise.all([from, into].map((pool) => pool.end({ timeout: 0 })));
+  });
+  await source.pool`update accounts set created_at = '2026-03-04 05:06:07.123456+00'`;
+  const { path } = await backUp(from);
+  await restoreBackup({ ...target, pool: into }, path);
+  const read = async ({ pool }: typeof source) => [
+    ...(await pool`select account_id, created_at::text, name from accounts`),
+  ];
+  expect(await read(target)).toEqual(await read(source));
+  const triggers = await target.pool`select tgenabled as state from pg_trigger where not tgisinternal`;
+  expect(triggers.length).toBeGreaterThan(5);
+  expect(triggers.filter(({ state }) => state !== 'O')).toEqual([]);
+});
 
 test('a migration waits until a running backup has ended', async () => {
   const { pool } = await emptyInstallation();
@@ -86,7 +82,7 @@ test('a schema from before answers were encrypted is not backed up', async () =>
   await expect(backUp(pool)).rejects.toThrow('the schema of an early version');
 });
 
-test('a file that is replaced while it is read is refused', { timeout: 30_000 }, async () => {
+test('a file that is replaced while it is read is refused', async () => {
   const [source, target] = [await installation(), await emptyInstallation()];
   const [first, second] = [await backUp(source.pool), await backUp(source.pool)];
   const [path, other] = [join(folder, 'replaced.soundings'), join(folder, 'other.soundings')];
@@ -105,7 +101,7 @@ test('a file that is replaced while it is read is refused', { timeout: 30_000 },
   expect(await target.pool`select 1 from pg_tables where schemaname = 'public'`).toHaveLength(0);
 });
 
-test('a backup with other columns or without a table is refused', { timeout: 30_000 }, async () => {
+test('a backup with other columns or without a table is refused', async () => {
   for (const [change, message] of [
     ['alter table users add column theirs text', 'The table users of the backup has other columns'],
     ['drop table kiosks', 'The backup lacks the table kiosks'],

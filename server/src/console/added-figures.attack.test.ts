@@ -15,7 +15,7 @@ import { answerLine, importLines, kpi, question, round, skip } from '../testing/
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 const count = caseCount('ADDED_COMPANIES', 8);
-const timeouts = { timeout: 60_000 + count * 60_000 };
+const timeouts = { timeout: 300_000 + count * 60_000 };
 const now = Date.parse('2026-11-18T12:00:00Z');
 /** This week is open. */
 const thisWeek = '2026-11-16';

@@ -274,7 +274,7 @@ const histories = caseCount('WIRE_ATTACKS', 3);
 describe('the attacker, over HTTP', () => {
   test(
     'finds nothing in all responses together, in random histories',
-    { timeout: 60_000 + histories * 10_000 },
+    { timeout: 300_000 + histories * 10_000 },
     async () => {
       let [figures, broken] = [0, 0];
       for (let seed = 1; seed <= histories; seed++) {

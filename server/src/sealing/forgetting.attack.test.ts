@@ -91,51 +91,47 @@ async function snapshots(pool: Pool): Promise<number> {
 }
 
 describe('after a week closes', () => {
-  test(
-    'none of its answers and comments can be read by person: as the only open week, as one of several, and with stalled readers',
-    { timeout: 120_000 },
-    async () => {
-      const service = await started(await newDataDir());
-      const { dataDir } = service;
-      const pool = await connectionsTo(service);
-      const data = { pool, keys: keysBeside(dataDir, pool) };
-      const single = await answeredWeek(data, [service.address]);
-      const beforeSingle = await takeWhileOpen(pool, dataDir, single, dataDir);
-      await requestClose(service, pool, single);
-      await untilForgotten(pool, single, dataDir);
-      expect(await attack(pool, beforeSingle, dataDir, service.said())).toEqual(nothing);
+  test('none of its answers and comments can be read by person: as the only open week, as one of several, and with stalled readers', async () => {
+    const service = await started(await newDataDir());
+    const { dataDir } = service;
+    const pool = await connectionsTo(service);
+    const data = { pool, keys: keysBeside(dataDir, pool) };
+    const single = await answeredWeek(data, [service.address]);
+    const beforeSingle = await takeWhileOpen(pool, dataDir, single, dataDir);
+    await requestClose(service, pool, single);
+    await untilForgotten(pool, single, dataDir);
+    expect(await attack(pool, beforeSingle, dataDir, service.said())).toEqual(nothing);
 
-      const asked = await answeredWeek(data, [service.address]);
-      const other = await answeredWeek(data, [service.address]);
-      await importNextWeek(pool, dataDir, asked);
-      expect(await pool`select 1 from week_keys`).toHaveLength(3);
-      const sockets = await openSlowReaders(service, pool, [asked, other]);
-      await until(async () => (await snapshots(pool)) === 5);
-      // From here on, only those readers see it.
-      await pool`delete from kpi_values where week = ${longAgo}`;
-      await pool`delete from results where week < '2020-01-06'`;
-      const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
-      await requestClose(service, pool, asked);
-      await untilForgotten(pool, asked, dataDir);
-      expect(await snapshots(pool)).toBe(5);
-      expect(await attack(pool, before, dataDir, service.said())).toEqual(nothing);
-      for (const socket of sockets) socket.destroy();
-      // The week that is still open is unchanged: it can be read with its key, and answered.
-      const open = await takeWhileOpen(pool, dataDir, other, undefined);
-      await giveAnswer(service.address, other.links[1] as string, {
-        question: other.questionIds[1],
-        value: 2,
-      });
-      await requestClose(service, pool, other);
-      await untilForgotten(pool, other, dataDir);
-      const after = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
-      expect(foundIn(open, after)).toEqual(nothing);
-    },
-  );
+    const asked = await answeredWeek(data, [service.address]);
+    const other = await answeredWeek(data, [service.address]);
+    await importNextWeek(pool, dataDir, asked);
+    expect(await pool`select 1 from week_keys`).toHaveLength(3);
+    const sockets = await openSlowReaders(service, pool, [asked, other]);
+    await until(async () => (await snapshots(pool)) === 5);
+    // From here on, only those readers see it.
+    await pool`delete from kpi_values where week = ${longAgo}`;
+    await pool`delete from results where week < '2020-01-06'`;
+    const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
+    await requestClose(service, pool, asked);
+    await untilForgotten(pool, asked, dataDir);
+    expect(await snapshots(pool)).toBe(5);
+    expect(await attack(pool, before, dataDir, service.said())).toEqual(nothing);
+    for (const socket of sockets) socket.destroy();
+    // The week that is still open is unchanged: it can be read with its key, and answered.
+    const open = await takeWhileOpen(pool, dataDir, other, undefined);
+    await giveAnswer(service.address, other.links[1] as string, {
+      question: other.questionIds[1],
+      value: 2,
+    });
+    await requestClose(service, pool, other);
+    await untilForgotten(pool, other, dataDir);
+    const after = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
+    expect(foundIn(open, after)).toEqual(nothing);
+  });
 });
 
 describe('two services with one database', () => {
-  test('both receive answers, one closes: both delete the key', { timeout: 120_000 }, async () => {
+  test('both receive answers, one closes: both delete the key', async () => {
     const place = await newDataDir();
     const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
     onTestFinished(() => embedded.stop());

@@ -238,52 +238,48 @@ const chosenOf = (count: number): number[] =>
   );
 
 describe('the service is killed while it closes a week', () => {
-  test(
-    'at any point: after a restart nothing can be read by person, and nothing is lost',
-    { timeout: 240_000 },
-    async () => {
-      let service = await started(await newDataDir());
-      const { dataDir } = service;
-      // As the superuser, who can block what PostgreSQL does internally.
-      const pool = connections(asSuperuser(await databaseUrlOf(service)));
-      const data = { pool, keys: keysBeside(dataDir, pool) };
-      const other = await answeredWeek(data, [service.address]);
-      // Two weeks are closing each time: one is in the middle of its transaction, the other at its end or later.
-      const within = Object.entries(pointsWithin);
-      const after = Object.entries(pointsAfter);
-      for (const i of chosenOf(after.length)) {
-        const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: Interruption }[] = [];
-        for (const [point, goTo] of [within[i] ?? [], after[i] ?? []]) {
-          if (!point || !goTo) continue;
-          const asked = await answeredWeek(data, [service.address]);
-          // Here no files are taken: the tests above search the files from before the week closed.
-          const before = await takeWhileOpen(pool, dataDir, asked, undefined);
-          weeks.push({ point, asked, before, goTo });
-        }
-        const letGo: (() => Promise<void>)[] = [];
-        for (const { asked, goTo } of weeks) letGo.push(await goTo({ pool, service, asked, other }));
-        service.child.kill('SIGKILL');
-        await service.exited;
-        for (const one of letGo) await one();
-        service = await started(dataDir);
-        for (const { asked } of weeks) {
-          if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
-            await requestClose(service, pool, asked);
-          await untilForgotten(pool, asked, dataDir);
-        }
-        const files = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
-        for (const { point, asked, before } of weeks) {
-          expect({ point, ...foundIn(before, files) }).toEqual({ point, ...nothing });
-          const [published] = await pool<{ answers: number; comments: number }[]>`
+  test('at any point: after a restart nothing can be read by person, and nothing is lost', async () => {
+    let service = await started(await newDataDir());
+    const { dataDir } = service;
+    // As the superuser, who can block what PostgreSQL does internally.
+    const pool = connections(asSuperuser(await databaseUrlOf(service)));
+    const data = { pool, keys: keysBeside(dataDir, pool) };
+    const other = await answeredWeek(data, [service.address]);
+    // Two weeks are closing each time: one is in the middle of its transaction, the other at its end or later.
+    const within = Object.entries(pointsWithin);
+    const after = Object.entries(pointsAfter);
+    for (const i of chosenOf(after.length)) {
+      const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: Interruption }[] = [];
+      for (const [point, goTo] of [within[i] ?? [], after[i] ?? []]) {
+        if (!point || !goTo) continue;
+        const asked = await answeredWeek(data, [service.address]);
+        // Here no files are taken: the tests above search the files from before the week closed.
+        const before = await takeWhileOpen(pool, dataDir, asked, undefined);
+        weeks.push({ point, asked, before, goTo });
+      }
+      const letGo: (() => Promise<void>)[] = [];
+      for (const { asked, goTo } of weeks) letGo.push(await goTo({ pool, service, asked, other }));
+      service.child.kill('SIGKILL');
+      await service.exited;
+      for (const one of letGo) await one();
+      service = await started(dataDir);
+      for (const { asked } of weeks) {
+        if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
+          await requestClose(service, pool, asked);
+        await untilForgotten(pool, asked, dataDir);
+      }
+      const files = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
+      for (const { point, asked, before } of weeks) {
+        expect({ point, ...foundIn(before, files) }).toEqual({ point, ...nothing });
+        const [published] = await pool<{ answers: number; comments: number }[]>`
             select max(answers)                                                          as answers,
                    (select count(*)::integer from comments where account_id = ${asked.accountId}) as comments
             from   results where account_id = ${asked.accountId}`;
-          expect({ point, ...published }).toEqual({ point, answers: 24, comments: 24 });
-        }
+        expect({ point, ...published }).toEqual({ point, answers: 24, comments: 24 });
       }
-      expect(within.length).toBeLessThanOrEqual(after.length);
-      // The week that was open all the time has all its answers.
-      await takeWhileOpen(pool, dataDir, other, undefined);
-    },
-  );
+    }
+    expect(within.length).toBeLessThanOrEqual(after.length);
+    // The week that was open all the time has all its answers.
+    await takeWhileOpen(pool, dataDir, other, undefined);
+  });
 });

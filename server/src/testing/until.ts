@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Returns the result of the condition once it is truthy. Throws after `ms`. */
-export async function until<T>(condition: () => Promise<T | undefined | false>, ms = 50_000): Promise<T> {
+export async function until<T>(condition: () => Promise<T | undefined | false>, ms = 150_000): Promise<T> {
   let pause = 10;
   for (const deadline = Date.now() + ms; ;) {
     const met = await condition();

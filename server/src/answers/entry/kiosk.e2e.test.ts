@@ -26,7 +26,7 @@ async function openKiosk(path: string, settings: Parameters<Browser['newContext'
   });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const [complaints, posted]: [string[], string[]] = [[], []];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());

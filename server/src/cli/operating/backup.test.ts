@@ -9,7 +9,7 @@ import { home, json, newAccount, pool, program, refused, soundings, useDatabase 
 
 useDatabase();
 
-test('backup, verify and restore into a new data directory', { timeout: 60_000 }, async () => {
+test('backup, verify and restore into a new data directory', async () => {
   await newAccount();
   const path = join(home, 'a.soundings');
   expect(await refused(['backup', path, '--secrets'])).toContain('no secrets key before the first start');
@@ -44,19 +44,15 @@ test('backup, verify and restore into a new data directory', { timeout: 60_000 }
   );
 });
 
-test(
-  '- as FILE writes to standard output, and the summary to standard error',
-  { timeout: 30_000 },
-  async () => {
-    const { status, err, out } = await soundings(['backup', '-']);
-    expect(status).toBe(0);
-    expect(err).toMatch(/^Backup complete\.\n/);
-    const path = join(home, 'piped.soundings');
-    await writeFile(path, out, 'latin1');
-    const { checksum } = await json<Contents>(['verify', path]);
-    expect(err).toContain(checksum);
-  },
-);
+test('- as FILE writes to standard output, and the summary to standard error', async () => {
+  const { status, err, out } = await soundings(['backup', '-']);
+  expect(status).toBe(0);
+  expect(err).toMatch(/^Backup complete\.\n/);
+  const path = join(home, 'piped.soundings');
+  await writeFile(path, out, 'latin1');
+  const { checksum } = await json<Contents>(['verify', path]);
+  expect(err).toContain(checksum);
+});
 
 test('--secrets only reads the key, so it works before an update that adds what the key encrypts', async () => {
   const backUp = () => json<Contents>(['backup', join(home, 'older.soundings'), '--secrets']);
@@ -77,7 +73,7 @@ test('mistakes get a message that says what to do', async () => {
   expect(await refused(['backup'], 2)).toContain('This command needs exactly one FILE.');
 });
 
-test('as a process, writes a file that only its owner can read', { timeout: 30_000 }, async () => {
+test('as a process, writes a file that only its owner can read', async () => {
   const path = join(home, 'b.soundings');
   const { bytes } = await json<Contents>(['backup', path], { program });
   const { size, mode } = await stat(path);

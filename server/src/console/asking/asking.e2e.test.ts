@@ -15,7 +15,6 @@ import { readCsv } from '../../testing/csv.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 /** The timeout for a busy machine. On an idle machine each test takes a few seconds. */
-const long = { timeout: 120_000 };
 
 let world: DemoWorld;
 let browser: Browser;
@@ -33,7 +32,6 @@ const swedish = 'Verktygen jag arbetar med är i gott skick.';
 
 test.skipIf(!hasBrowser())(
   'a question is written in two languages and previewed, and a schedule asks it in the week that its calendar shows',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/questions' });
     await page.getByRole('link', { name: 'New question' }).click();
@@ -176,7 +174,6 @@ async function membersOf(externalId: string): Promise<Set<string>> {
 
 test.skipIf(!hasBrowser())(
   'the open week is watched, answered with a personal link, and closed by typing its number; its figures are in /v1',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
     await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, W47$/ }).waitFor();

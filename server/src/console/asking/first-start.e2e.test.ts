@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       ['people.csv', people],
     ].map(([name = '', text = '']) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) }));
     await page.locator('input[type=file]').setInputFiles(files);
-    await until(async () => (await page.getByText('Applied', { exact: true }).count()) >= 2, 60_000);
+    await until(async () => (await page.getByText('Applied', { exact: true }).count()) >= 2);
 
     await follow(page, 'Get started');
     await isDone(page, 'Add people');

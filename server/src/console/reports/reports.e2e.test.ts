@@ -10,7 +10,6 @@ import { someOf } from '../../testing/house/cases.ts';
 import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.ts';
 
 /** The timeout for a busy machine. */
-const long = { timeout: 120_000 };
 
 let world: DemoWorld;
 let browser: Browser;
@@ -43,7 +42,6 @@ async function saved(page: Page, name: string | RegExp): Promise<{ name: string;
 
 test.skipIf(!hasBrowser())(
   'the overview links to the report of its group, which can be saved as PDF',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     await page.getByRole('link', { name: 'Report', exact: true }).click();
@@ -69,7 +67,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'every report prints as exactly one A4 page, in both languages and themes, without the frame of the console',
-  long,
   async () => {
     for (const [language, colorScheme, query] of someOf([
       ['en', 'light', ''],
@@ -97,7 +94,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'the period, the group and the comparison are chosen on the page and kept in its address',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/report' });
     await page.getByRole('combobox', { name: /Period/ }).click();
@@ -123,7 +119,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'the heat map saves the reports of all groups; a manager gets the report of their own group only',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/heat-map' });
     const all = await saved(page, 'Reports of all groups');
@@ -140,7 +135,7 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits a phone', long, async () => {
+test.skipIf(!hasBrowser())('the page of reports has no axe violations, and fits a phone', async () => {
   const [wide, phone] = [
     { width: 1440, height: 900 },
     { width: 390, height: 844 },

@@ -36,7 +36,6 @@ afterAll(async () => {
 
 test.skipIf(!hasBrowser())(
   'a word that stands out filters the comments and is marked; no axe violations, in both themes and languages, also on a phone',
-  { timeout: 120_000 },
   async () => {
     const variants = [
       { language: 'en', colorScheme: 'light', size: { width: 1440, height: 900 } },

@@ -31,12 +31,11 @@ import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.
 
 /** The last week that has closed. */
 const last: Week = addWeeks(askedWeek, -1);
-const timeouts = { timeout: 10_000 };
+const timeouts = { timeout: 60_000 };
 /** All weeks of the demo company. */
 const range = `fromDate=${addWeeks(askedWeek, -8)}&toDate=${lastDay(askedWeek)}`;
 
 /** The timeout for a busy machine. On an idle machine each test takes a few seconds. */
-const long = { timeout: 120_000 };
 
 let world: DemoWorld;
 let browser: Browser;
@@ -133,7 +132,6 @@ async function withheldGroup(): Promise<Group> {
 
 test.skipIf(!hasBrowser())(
   'the overview shows rolling values with their intervals, and arrows only for clear changes; one explanation for too few answers',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     await page.getByRole('heading', { level: 1, name: top.name }).waitFor();
@@ -215,7 +213,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'the overview begins with its findings, each linked to its evidence, and compares with the chosen comparison',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
     const own = await readAs<GroupResults>(world.administrator.email, `/groups/${top.id}`);
@@ -260,7 +257,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'a page requests its results once, in the language of the user, even if the browser has another language',
-  long,
   async () => {
     const { email } = world.administrator;
     const page = await openConsole(world, browser, email, { path: '/', language: 'en' });
@@ -322,7 +318,6 @@ async function rollingColumns(first: Week): Promise<Map<number, number | null>[]
 
 test.skipIf(!hasBrowser())(
   'the heat map equals the data interface cell by cell, marks clear changes, explains withheld cells, sorts, compares, and equals its CSV',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/heat-map' });
     const table = page.getByRole('table', { name: 'Heat map' });
@@ -458,7 +453,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'the heat map on a phone and at 200% zoom: it scrolls on its own, names and headings stay, and reasons open by touch and by key',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, {
       path: '/heat-map',
@@ -535,7 +529,6 @@ const placesIn = (page: Page): Promise<Places> =>
 
 test.skipIf(!hasBrowser())(
   'a KPI in two groups, the answers to a question, and comments found by a word equal the data interface',
-  long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/trends' });
     const [kpi] = kpis as [Kpi];
@@ -641,7 +634,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'drivers have a question as outcome in quotation marks, and a KPI as its name',
-  long,
   async () => {
     const { email } = world.administrator;
     // The last weeks of the demo company asked no eNPS question.
@@ -667,7 +659,6 @@ test.skipIf(!hasBrowser())(
 
 test.skipIf(!hasBrowser())(
   'a manager sees only their own groups; the address of another group is not found',
-  long,
   async () => {
     // There is no heat map for a single group. The overview shows what matters to its manager.
     const page = await openConsole(world, browser, world.manager.email, { path: '/heat-map' });

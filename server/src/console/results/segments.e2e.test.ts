@@ -10,9 +10,8 @@ import { type DemoWorld, openDemoWorld } from '../../testing/browser/demo-world.
 import { someOf } from '../../testing/house/cases.ts';
 import { openDemoSegments } from './segments.fixture.ts';
 
-const long = { timeout: 120_000 };
 /** For a busy machine: a simulation runs on a separate thread. */
-const timeouts = { timeout: 20_000 };
+const timeouts = { timeout: 60_000 };
 
 let world: DemoWorld;
 let browser: Browser;
@@ -43,74 +42,63 @@ async function faultsOf(page: ConsolePage): Promise<string[]> {
 const phone = { size: { width: 390, height: 844 }, touch: true };
 
 describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
-  test(
-    'the heat map shows the segments of a breakdown, why figures are withheld, and leads to trends',
-    long,
-    async () => {
-      const page = await open('/heat-map');
-      await page.getByRole('combobox', { name: 'Rows' }).click();
-      await page.getByRole('option', { name: 'Site' }).click();
-      const table = page.getByRole('table', { name: 'Heat map' });
-      await expect
-        .poll(() => table.getByRole('rowheader').allTextContents(), timeouts)
-        .toEqual([
-          expect.stringContaining('Copenhagen'),
-          expect.stringContaining('Lund'),
-          expect.stringContaining('Remote'),
-          expect.stringContaining('Stockholm'),
-        ]);
-      await table
-        .getByRole('row', { name: /^Remote/ })
-        .getByRole('button')
-        .nth(1)
-        .click();
-      await expect
-        .poll(
-          () => page.getByText(/^Withheld: fewer than \d+ answers, or to protect people/).count(),
-          timeouts,
-        )
-        .toBeGreaterThan(0);
-      await page.keyboard.press('Escape');
-      const marked = await table.getByRole('row', { name: /^Copenhagen/ }).textContent();
-      expect(marked).toContain('handed-out links');
-      await table
-        .getByRole('row', { name: /^Stockholm/ })
-        .getByRole('link')
-        .first()
-        .click();
-      await expect.poll(() => page.url(), timeouts).toContain(`breakdown=${site}`);
-      await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count(), timeouts).toBe(1);
-      await expect
-        .poll(() => page.getByRole('columnheader').allTextContents(), timeouts)
-        .toContain('Stockholm');
-    },
-  );
+  test('the heat map shows the segments of a breakdown, why figures are withheld, and leads to trends', async () => {
+    const page = await open('/heat-map');
+    await page.getByRole('combobox', { name: 'Rows' }).click();
+    await page.getByRole('option', { name: 'Site' }).click();
+    const table = page.getByRole('table', { name: 'Heat map' });
+    await expect
+      .poll(() => table.getByRole('rowheader').allTextContents(), timeouts)
+      .toEqual([
+        expect.stringContaining('Copenhagen'),
+        expect.stringContaining('Lund'),
+        expect.stringContaining('Remote'),
+        expect.stringContaining('Stockholm'),
+      ]);
+    await table
+      .getByRole('row', { name: /^Remote/ })
+      .getByRole('button')
+      .nth(1)
+      .click();
+    await expect
+      .poll(() => page.getByText(/^Withheld: fewer than \d+ answers, or to protect people/).count(), timeouts)
+      .toBeGreaterThan(0);
+    await page.keyboard.press('Escape');
+    const marked = await table.getByRole('row', { name: /^Copenhagen/ }).textContent();
+    expect(marked).toContain('handed-out links');
+    await table
+      .getByRole('row', { name: /^Stockholm/ })
+      .getByRole('link')
+      .first()
+      .click();
+    await expect.poll(() => page.url(), timeouts).toContain(`breakdown=${site}`);
+    await expect.poll(() => page.getByRole('heading', { name: 'Trends' }).count(), timeouts).toBe(1);
+    await expect
+      .poll(() => page.getByRole('columnheader').allTextContents(), timeouts)
+      .toContain('Stockholm');
+  });
 
-  test(
-    'no page with segments has accessibility violations, in both themes, wide and on phones, in both languages',
-    long,
-    async () => {
-      const faults: string[] = [];
-      const paths = [
-        `/heat-map?breakdown=${site}`,
-        `/trends?breakdown=${site}`,
-        `/results/questions/${question}?breakdown=${site}`,
-        '/attributes',
-        '/privacy',
-      ];
-      const views = [{ language: 'en' as const }, { language: 'sv' as const, ...phone }];
-      for (const [path, view] of someOf(paths.flatMap((one) => views.map((each) => [one, each] as const)))) {
-        // oxlint-disable no-await-in-loop -- one page after another
-        const page = await open(path, view);
-        faults.push(...(await faultsOf(page)).map((fault) => `${path} ${view.language}: ${fault}`));
-        await page.close();
-        // oxlint-enable no-await-in-loop
-      }
-      expect(faults).toEqual([]);
-    },
-  );
+  test('no page with segments has accessibility violations, in both themes, wide and on phones, in both languages', async () => {
+    const faults: string[] = [];
+    const paths = [
+      `/heat-map?breakdown=${site}`,
+      `/trends?breakdown=${site}`,
+      `/results/questions/${question}?breakdown=${site}`,
+      '/attributes',
+      '/privacy',
+    ];
+    const views = [{ language: 'en' as const }, { language: 'sv' as const, ...phone }];
+    for (const [path, view] of someOf(paths.flatMap((one) => views.map((each) => [one, each] as const)))) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      const page = await open(path, view);
+      faults.push(...(await faultsOf(page)).map((fault) => `${path} ${view.language}: ${fault}`));
+      await page.close();
+      // oxlint-enable no-await-in-loop
+    }
+    expect(faults).toEqual([]);
+  });
 
-  test('the page of a question shows its answers by segment', long, async () => {
+  test('the page of a question shows its answers by segment', async () => {
     const page = await open(`/results/questions/${question}?breakdown=${site}`);
     const table = page.getByRole('table', { name: 'Answers by Site' });
     await expect.poll(() => table.getByRole('row').count(), timeouts).toBe(5);
@@ -118,14 +106,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await table.getByRole('row', { name: /^Stockholm/ }).textContent()).toMatch(/\d+.*77$/);
   });
 
-  test('the privacy report names the open breakdowns', long, async () => {
+  test('the privacy report names the open breakdowns', async () => {
     const page = await open('/privacy');
     const text =
       /^Administrators and API tokens also see results by these breakdowns.* Never for fewer than 5 people\.$/;
     await expect.poll(() => page.getByText(text).count(), timeouts).toBe(1);
   });
 
-  test('an administrator opens, closes and removes a breakdown', long, async () => {
+  test('an administrator opens, closes and removes a breakdown', async () => {
     const page = await open('/attributes');
     await page
       .getByRole('button', { name: /^Actions for / })
@@ -160,7 +148,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await expect.poll(() => row.count(), timeouts).toBe(0);
   });
 
-  test('a manager finds no breakdowns, even with their address', long, async () => {
+  test('a manager finds no breakdowns, even with their address', async () => {
     const page = await openConsole(world, browser, world.manager.email, {
       path: `/heat-map?breakdown=${site}`,
     });

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser())(`the API reference${hasBrowser() ? '' : ` (SKIPPE
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(30_000);
     const [requested, complaints]: string[][] = [[], []];
     page.on('request', (request) => requested!.push(request.url()));
     page.on('console', (message) => {

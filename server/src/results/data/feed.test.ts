@@ -682,11 +682,11 @@ describe('a large feed', () => {
     const records = readCsv(text);
     expect(records).toHaveLength(1 + weekCount * groupCount);
     expect(records.at(-1)).toContain(weekName(addWeeks(first, weekCount - 1)));
-    await expect.poll(runningNow, { timeout: 20_000 }).toBe(0);
+    await expect.poll(runningNow).toBe(0);
 
     const given = await begin(account);
     await once(given, 'readable');
     given.destroy();
-    await expect.poll(runningNow, { timeout: 20_000 }).toBe(0);
+    await expect.poll(runningNow).toBe(0);
   });
 });

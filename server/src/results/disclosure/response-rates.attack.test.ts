@@ -9,7 +9,7 @@ import { caseCount } from '../../testing/house/cases.ts';
 import { groupsOf, type Turnout, turnoutOf, type WeekData } from '../turnout.ts';
 
 const attacks = caseCount('ADDED_ATTACKS', 160);
-const timeouts = { timeout: 120_000 + attacks * 20 };
+const timeouts = { timeout: 300_000 + attacks * 20 };
 
 // The cells of the last decision, to know which people are in the same cell of the rates.
 const { chosen } = vi.hoisted(() => ({ chosen: { cells: undefined as Cells | undefined } }));

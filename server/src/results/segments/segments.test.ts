@@ -364,7 +364,7 @@ describe('closing a week', () => {
     await begun.promise;
     // It reads the segments before they are removed, and then waits for the account.
     const closing = close(acme);
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     finish.resolve();
     await Promise.all([removal, closing]);
     const rows = await pool`

@@ -22,7 +22,7 @@ import { caseCount } from '../../testing/house/cases.ts';
 import type { WeekAnswer } from '../turnout.ts';
 
 const attacks = caseCount('ADDED_ATTACKS', 160);
-const timeouts = { timeout: 120_000 + attacks * 60 };
+const timeouts = { timeout: 300_000 + attacks * 60 };
 
 const closedWeeks = ({ organization }: RandomCompany, weeks: readonly OpenWeek[]): ClosedWeek[] =>
   weeks.map((open, i) => ({

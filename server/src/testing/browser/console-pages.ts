@@ -53,7 +53,7 @@ export async function showPage(page: Page, path: string): Promise<void> {
   // The heading may be the same element with another text. Then the title is another.
   const isShown = `document.querySelector('h1') !== null &&
     document.querySelector('h1').getAttribute('data-before') !== document.title`;
-  await until(() => page.evaluate<boolean>(isShown), 10_000);
+  await until(() => page.evaluate<boolean>(isShown));
   await settled(page);
 }
 
@@ -64,5 +64,5 @@ export async function settled(page: Page): Promise<void> {
     if (open.size > 0 || !(await page.evaluate<boolean>(hasHeading))) return false;
     const waiting = page.getByRole('status', { name: /^(Loading…|Hämtar…)$/ });
     return open.size === 0 && (await waiting.count()) === 0;
-  }, 10_000);
+  });
 }

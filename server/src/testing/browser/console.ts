@@ -52,7 +52,7 @@ export async function openConsole(
     complaints: [] as string[],
     expectComplaint: (like: RegExp) => void expected.push(like),
   });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   followRequests(page);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()))

@@ -1,6 +1,6 @@
 // How many cases a test tries. `npm test` tries a quarter of the number that stands in the test, so that the suite stays short.
-// CASES=1 tries that number, and CASES=4 four times as many, as `.ci/run` does. A setting for one kind of case, such as ATTACKS=2000,
-// takes precedence.
+// CASES=1 tries that number, and CASES=4 four times as many, as `.ci/run` does in some of them. A setting for one kind of case, such as
+// ATTACKS=2000, takes precedence.
 import fc from 'fast-check';
 
 const factor = Number(process.env['CASES'] ?? 1 / 4);
