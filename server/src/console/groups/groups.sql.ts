@@ -76,7 +76,7 @@ export async function selectGroupHeads(
   const [all, some] = groupIds
     ? [
         db`with recursive ${belowGroups(db, accountId, groupIds)}, ${aboveGroups(db, accountId, groupIds)}`,
-        db`and group_id in (select group_id from below union all select group_id from above)`,
+        db`and group_id = any(array(select group_id from below union all select group_id from above))`,
       ]
     : [db``, db``];
   return db<GroupHead[]>`
@@ -106,7 +106,11 @@ export async function selectGroupsAround(
            managed     as "managed"
     from   groups
     where  account_id = ${accountId}
-      and  (group_id in (select group_id from above) or parent_id = any(${groupIds as number[]}::integer[]))
+      and  group_id = any(array(
+             select group_id from above
+             union all
+             select group_id from groups
+             where  account_id = ${accountId} and parent_id = any(${groupIds as number[]}::integer[])))
     order  by group_id`;
 }
 
