@@ -199,7 +199,7 @@ export async function* inBatches<T extends postgres.Row>(
       // Batches must be read one at a time, so the loop awaits each.
       await changed.promise;
       for (let rows = batches.shift(); rows; rows = batches.shift()) {
-        if (batches.length < ahead) goOn?.();
+        if (!ended && batches.length < ahead) goOn?.();
         yield rows;
       }
       if (ended && 'error' in ended) throw ended.error;
@@ -209,7 +209,8 @@ export async function* inBatches<T extends postgres.Row>(
     }
   } finally {
     isLeft = true;
-    goOn?.(endOfCursor);
+    // After the end, the driver would write to a connection that it may have lost, and end the process.
+    if (!ended) goOn?.(endOfCursor);
   }
 }
 
