@@ -1,17 +1,10 @@
 // Pushes a company to the organization interface.
+import { everyLimit, maxChangesCeiling } from '@soundings/contract/limits.ts';
 import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
 import type { Company } from './company.ts';
 import type { BenchAccount, Service } from './measuring/service.ts';
 
-const unlimited: Settings = {
-  validateOnly: false,
-  maxUsersCreated: 20_000,
-  maxUsersUpdated: 20_000,
-  maxUsersDeleted: 20_000,
-  maxGroupsCreated: 20_000,
-  maxGroupsUpdated: 20_000,
-  maxGroupsDeleted: 20_000,
-};
+const unlimited: Settings = { validateOnly: false, ...everyLimit(maxChangesCeiling) };
 
 export const pushBodyOf = (data: Company, settings = unlimited) =>
   Buffer.from(JSON.stringify({ settings, data }));

@@ -5,9 +5,10 @@ import { cases } from '@soundings/server/src/testing/house/cases.ts';
 import { apply, person, rowsOf, unit } from '@soundings/server/src/testing/organizations.ts';
 import { openWorld, type TestAccount, type World } from '@soundings/server/src/testing/world.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Cut, cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
-import type { OrganizationList, User } from './list-parts.ts';
+import { cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
+import type { User } from './list-parts.ts';
 import type { Plan } from './plans.ts';
+import { anyCuts, neverAsked, onNewConnection, outcomesOf, twoUsers, usersFrom } from './pushing.fixture.ts';
 import type { SoundingsError } from './soundings-error.ts';
 import { Soundings } from './soundings.ts';
 
@@ -28,18 +29,8 @@ afterAll(async () => {
   await world.close();
 });
 
-const list = { users: [person('u1'), person('u2')], groups: [unit('g')] } satisfies OrganizationList;
-const many = (count: number): User[] => Array.from({ length: count }, (_, i) => person(`u${i}`));
-const neverAsked = () => {
-  throw new Error('approve was called.');
-};
-
-/** Returns the runs of the account, oldest first, as outcome and number of changes. */
-async function runs(): Promise<string[]> {
-  const rows = await world.pool<{ outcome: string }[]>`
-    select outcome from runs where account_id = ${account.id} order by at, run_id`;
-  return rows.map(({ outcome }) => outcome);
-}
+const list = twoUsers;
+const runs = () => outcomesOf(world, account.id);
 
 describe('a plan', () => {
   test('has the changes, warnings and counts of the dry run, and changes nothing', async () => {
@@ -76,7 +67,7 @@ describe('a plan', () => {
   });
 
   test('that exceeds limits has all changes nevertheless, and says which limits', async () => {
-    const users = many(201);
+    const users = usersFrom(201);
     const plan = await client.organization.plan({ users }, { settings: { maxUsersDeleted: 0 } });
     expect(plan.limits).toEqual([{ setting: 'maxUsersCreated', limit: 200, count: 201 }]);
     expect([plan.changes.length, plan.summary.users.created]).toEqual([201, 201]);
@@ -109,15 +100,18 @@ describe('a push', () => {
 
   test('that exceeds a limit is not applied, and no one is asked', async () => {
     const before = await rowsOf(world.pool, account.id);
-    const result = await client.organization.push({ users: many(201) }, { approve: neverAsked });
+    const result = await client.organization.push({ users: usersFrom(201) }, { approve: neverAsked });
     expect([result.outcome, result.plan.limits.length]).toEqual(['over limits', 1]);
     expect(await rowsOf(world.pool, account.id)).toEqual(before);
     const settings = { maxUsersCreated: 201 };
-    const allowed = await client.organization.push({ users: many(201) }, { approve: () => true, settings });
+    const allowed = await client.organization.push(
+      { users: usersFrom(201) },
+      { approve: () => true, settings },
+    );
     expect(allowed.outcome).toBe('applied');
     // No limit is high enough for this.
     const error = await client.organization
-      .plan({ users: many(20_202) })
+      .plan({ users: usersFrom(20_202) })
       .catch((thrown: SoundingsError) => thrown);
     expect(error).toMatchObject({ type: 'limit exceeded', errors: [{ count: 20_001 }] });
   });
@@ -170,7 +164,7 @@ describe('a push', () => {
       return fetch(input, init);
     };
     const large = new Soundings({ url: world.address, token: account.token, fetch: noting });
-    const users = many(5000);
+    const users = usersFrom(5000);
     const settings = { maxUsersCreated: 5000 };
     expect((await large.organization.push({ users }, { approve: () => true, settings })).outcome).toBe(
       'applied',
@@ -180,15 +174,9 @@ describe('a push', () => {
   });
 
   test('whose responses are lost is applied once, and reported as applied', async () => {
-    const anyCut = fc.option(
-      fc.record({ bytes: fc.integer({ min: 0, max: 1500 }), how: fc.constantFrom('reset', 'close') }),
-      {
-        nil: undefined,
-      },
-    ) as fc.Arbitrary<Cut>;
     const outcomes = new Map<string, number>();
     await fc.assert(
-      fc.asyncProperty(fc.array(anyCut, { maxLength: 6 }), async (cuts) => {
+      fc.asyncProperty(anyCuts(1500, 6), async (cuts) => {
         account = await world.account();
         proxy.cuts.splice(0, Infinity, ...cuts);
         const lossy = new Soundings({
@@ -196,8 +184,7 @@ describe('a push', () => {
           token: account.token,
           retries: 6,
           backoffMs: 1,
-          fetch: (input, init) =>
-            fetch(input, { ...init, headers: { ...(init?.headers as object), connection: 'close' } }),
+          fetch: onNewConnection,
         });
         let asked = 0;
         const result = await lossy.organization.push(list, { approve: () => ++asked > 0 });

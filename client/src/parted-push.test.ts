@@ -7,9 +7,10 @@ import { cases } from '@soundings/server/src/testing/house/cases.ts';
 import { apply, person, rowsOf, unit } from '@soundings/server/src/testing/organizations.ts';
 import { openWorld, type TestAccount, type World } from '@soundings/server/src/testing/world.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Cut, cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
+import { cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
 import type { OrganizationList, User } from './list-parts.ts';
 import type { Plan, PushProgress } from './plans.ts';
+import { anyCuts, neverAsked, onNewConnection, outcomesOf, twoUsers, usersFrom } from './pushing.fixture.ts';
 import type { SoundingsError } from './soundings-error.ts';
 import { Soundings } from './soundings.ts';
 
@@ -41,23 +42,13 @@ const clientOf = (more: object = {}) =>
 
 /** A limit that one request can't have, so that small lists are sent in parts, too. */
 const settings = { maxUsersCreated: 20_001 };
-const list = { users: [person('u1'), person('u2')], groups: [unit('g')] } satisfies OrganizationList;
-const people = (count: number, from = 0): User[] =>
-  Array.from({ length: count }, (_, i) => person(`u${from + i}`));
+const list = twoUsers;
 async function* streamed<T>(entries: T[]): AsyncGenerator<T> {
   yield* entries;
 }
-const neverAsked = () => {
-  throw new Error('approve was called.');
-};
 const pushesLeft = () =>
   world.pool<{ id: string }[]>`select push_id as id from pushes where account_id = ${account.id}`;
-
-async function runs(): Promise<string[]> {
-  const rows = await world.pool<{ outcome: string }[]>`
-    select outcome from runs where account_id = ${account.id} order by at, run_id`;
-  return rows.map(({ outcome }) => outcome);
-}
+const runs = () => outcomesOf(world, account.id);
 
 /** Counts requests by method and path, without ids. */
 function counting() {
@@ -169,7 +160,7 @@ describe('large lists', () => {
   test('are sent as one request up to a hundred thousand entries, and otherwise in parts, with the same plan', async () => {
     await apply(account, { users: [person('gone')], groups: [unit('g')] });
     const { counts, fetch: counted } = counting();
-    const users = people(25_000);
+    const users = usersFrom(25_000);
     const own = clientOf({ fetch: counted });
     const [whole, parted] = [
       await own.organization
@@ -191,14 +182,14 @@ describe('large lists', () => {
     });
     counts.clear();
     const tooMany = await own.organization
-      .plan({ users: streamed(people(100_001).map(({ externalId }) => ({ externalId }) as User)) })
+      .plan({ users: streamed(usersFrom(100_001).map(({ externalId }) => ({ externalId }) as User)) })
       .catch((e: unknown) => e);
     expect(tooMany).toMatchObject({ type: 'missing field' });
     expect([...counts.keys()]).toContain('PUT /pushes/ID/parts/1');
   }, 120_000);
 
   test('with errors in any part are refused with the place of each in the whole list', async () => {
-    const users = people(45_000);
+    const users = usersFrom(45_000);
     users[3] = person('u3', { email: 'nowhere' });
     users[20_007] = person('u20007', { language: 'xyz' });
     users[44_999] = person('u44998');
@@ -218,7 +209,7 @@ describe('large lists', () => {
     });
     expect([await runs(), await pushesLeft()]).toEqual([[], []]);
     // What concerns several parts is found when all are there.
-    const twice = people(20_001);
+    const twice = usersFrom(20_001);
     twice[20_000] = person('u5');
     await expect(client.organization.plan({ users: twice }, { settings })).rejects.toMatchObject({
       type: 'duplicate externalId',
@@ -228,7 +219,7 @@ describe('large lists', () => {
   }, 120_000);
 
   test('have the warnings of all parts, each with its place in the whole list', async () => {
-    const users = people(20_002).map((user, i) => (i % 20_000 === 1 ? { ...user, shoeSize: 42 } : user));
+    const users = usersFrom(20_002).map((user, i) => (i % 20_000 === 1 ? { ...user, shoeSize: 42 } : user));
     const { warnings } = await client.organization.plan({ users }, { settings });
     expect(warnings).toMatchObject([
       { type: 'unknown field', path: '/data/users/1/shoeSize' },
@@ -238,22 +229,14 @@ describe('large lists', () => {
 });
 
 test('a push in parts whose responses are lost is applied once, and reported as applied', async () => {
-  const anyCut = fc.option(
-    fc.record({ bytes: fc.integer({ min: 0, max: 900 }), how: fc.constantFrom('reset', 'close') }),
-    { nil: undefined },
-  ) as fc.Arbitrary<Cut>;
   await fc.assert(
-    fc.asyncProperty(fc.array(anyCut, { maxLength: 12 }), async (cuts) => {
+    fc.asyncProperty(anyCuts(900, 12), async (cuts) => {
       account = await newAccount();
       proxy.cuts.splice(0, Infinity, ...cuts);
       const lossy = clientOf({
         url: proxy.address,
         retries: 12,
-        fetch: ((input, init) =>
-          fetch(input, {
-            ...init,
-            headers: { ...(init?.headers as object), connection: 'close' },
-          })) satisfies typeof fetch,
+        fetch: onNewConnection,
       });
       let asked = 0;
       const approve = () => ++asked > 0;

@@ -214,13 +214,11 @@ function placesAfter(list: ListPart['list'], before: number) {
 
 /** Returns the error of lists of which one part or several were refused. `first`: the error of the first of them. */
 function errorOfLists({ type, status, requestId }: SoundingsError, errors: ErrorPlace[]): SoundingsError {
-  const message = errors[0]?.message ?? '';
-  const title =
-    errors.length === 1
-      ? `Nothing was applied: ${message}`
-      : `Nothing was applied: the lists have ${errors.length} errors. First error: ${message}`;
-  return new SoundingsError({ type, title, status, errors, requestId });
+  return new SoundingsError({ type, title: titleOf(errors), status, errors, requestId });
 }
+
+const titleOf = (errors: readonly ErrorPlace[]): string =>
+  `Nothing was applied: ${errors.length === 1 ? '' : `the lists have ${errors.length} errors. First error: `}${errors[0]?.message ?? ''}`;
 
 /** Returns the error of a push that is gone, in words that fit someone who has never opened one. Returns any other error unchanged. */
 function replaced(error: unknown): unknown {
@@ -234,7 +232,7 @@ function replaced(error: unknown): unknown {
 function refusal({ id, message, details = [] }: Run): SoundingsError {
   const [first] = details;
   const title = first
-    ? `Nothing was applied: ${details.length === 1 ? '' : `the lists have ${details.length} errors. First error: `}${first.message}`
+    ? titleOf(details)
     : (message ?? 'The service was stopped while it processed the push. Nothing was applied. Push again.');
   const type = first?.type ?? 'unavailable';
   return new SoundingsError({

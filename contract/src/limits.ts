@@ -135,3 +135,7 @@ export const limitNames = [
   'maxGroupsDeleted',
 ] as const;
 export type LimitName = (typeof limitNames)[number];
+
+/** Returns settings with the same limit for every kind of change. */
+export const everyLimit = (limit: number): Record<LimitName, number> =>
+  Object.fromEntries(limitNames.map((name) => [name, limit])) as Record<LimitName, number>;

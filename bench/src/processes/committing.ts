@@ -7,6 +7,7 @@ import { commitPush } from '@soundings/server/src/sync/parts/commit.ts';
 import { beginCommit, deletePush, openPush } from '@soundings/server/src/sync/parts/parts.ts';
 import { storePart } from '@soundings/server/src/sync/parts/store-part.ts';
 import { countStatements } from '../measuring/statements.ts';
+import { serveOrders } from './orders.ts';
 import { pushPartsOf, type Size } from '../scale/organization.ts';
 import { allowingAll } from '../scale/push-parts.ts';
 
@@ -16,17 +17,7 @@ export type CommitDone = { statements: number };
 const [databaseUrl = ''] = process.argv.slice(2);
 const pool = openPool(databaseUrl, 2, forWholeLists);
 
-process.once('disconnect', () => process.exit());
-process.on('message', (order: CommitOrder) => void reply(order));
-process.send?.('ready');
-
-async function reply(order: CommitOrder): Promise<void> {
-  try {
-    process.send?.(await carryOut(order));
-  } catch (error) {
-    process.send?.({ error: error instanceof Error ? error.stack : String(error) });
-  }
-}
+serveOrders(carryOut);
 
 async function carryOut({ accountId, size }: CommitOrder): Promise<CommitDone> {
   const { id: pushId } = await openPush(pool, accountId, newId());

@@ -13,6 +13,7 @@ import type { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { mulberry32 } from '@soundings/server/src/simulation/random.ts';
 import { timed } from '../measuring/measure.ts';
 import { countStatements } from '../measuring/statements.ts';
+import { serveOrders } from './orders.ts';
 
 /**
  * `answer`: 70 of 100 people answer these questions. `read`: decrypts the answers, and nothing else. `openAll` and `closeAll`: all schedules
@@ -30,17 +31,7 @@ const [databaseUrl = '', directory = ''] = process.argv.slice(2);
 const pool = openPool(databaseUrl, 2);
 const keys = new AnswerKeys(pool, { place: 'file', directory });
 
-process.once('disconnect', () => process.exit());
-process.on('message', (order: WeekOrder) => void reply(order));
-process.send?.('ready');
-
-async function reply(order: WeekOrder): Promise<void> {
-  try {
-    process.send?.(await carryOut(order));
-  } catch (error) {
-    process.send?.({ error: error instanceof Error ? error.stack : String(error) });
-  }
-}
+serveOrders(carryOut);
 
 async function carryOut(order: WeekOrder): Promise<WeekDone> {
   await keys.chain.prepare();

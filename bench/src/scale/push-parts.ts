@@ -1,19 +1,11 @@
 // Sends a push in parts to the service, and waits for its result.
+import { everyLimit } from '@soundings/contract/limits.ts';
 import type { Push } from '@soundings/contract/people/push-parts.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchAccount, Service } from '../measuring/service.ts';
 
-const most = 1_000_000;
 /** The settings of a push that is applied whatever it changes. */
-export const allowingAll = {
-  validateOnly: false,
-  maxUsersCreated: most,
-  maxUsersUpdated: most,
-  maxUsersDeleted: most,
-  maxGroupsCreated: most,
-  maxGroupsUpdated: most,
-  maxGroupsDeleted: most,
-};
+export const allowingAll = { validateOnly: false, ...everyLimit(1_000_000) };
 
 /** Sends these parts and commits them. Throws if they are not applied. Returns the milliseconds, without those that `parts` takes. */
 export async function pushParts(

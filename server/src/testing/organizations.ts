@@ -1,4 +1,5 @@
 // Shared by tests of organization requests: parts of requests, and the whole state of an account for comparison.
+import { everyLimit, maxChangesCeiling } from '@soundings/contract/limits.ts';
 import type { TestAccount } from './world.ts';
 import type { Pool } from '../db/db.ts';
 
@@ -12,14 +13,7 @@ export const person = (externalId: string, more: object = {}) => ({
 export const unit = (externalId: string, more: object = {}) => ({ externalId, name: externalId, ...more });
 
 /** The highest possible limits. */
-export const noLimits = {
-  maxUsersCreated: 20_000,
-  maxUsersUpdated: 20_000,
-  maxUsersDeleted: 20_000,
-  maxGroupsCreated: 20_000,
-  maxGroupsUpdated: 20_000,
-  maxGroupsDeleted: 20_000,
-};
+export const noLimits = everyLimit(maxChangesCeiling);
 
 /**
  * Returns every row of the account that a push may write, with the transaction that wrote it last (xmin). If the result is equal

@@ -212,10 +212,10 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
-    const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, wanted) => {
+    const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, frames) => {
       const questions = await translatedQuestions(db, accountId, language);
       const values: WriteValues = (included) =>
-        resultsFromFragments(db, { ...wanted, questionIds }, questions, included);
+        resultsFromFragments(db, { ...frames, questionIds }, questions, included);
       return resultChunks(values, undefined);
     });
     if (text !== undefined) return text;

@@ -117,9 +117,9 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
 /** The entries of a question and a group. */
 type GroupEntries = { questionId: number; groupId: number; entries: FrameEntry[] };
 
-/** Yields the entries of rows, which are ordered by question and group, in batches. Other weeks than the chosen ones are left out. */
 type WeekRow = { questionId?: number; groupId: number; week: Week };
 
+/** Yields the entries of rows, which are ordered by question and group, in batches. Other weeks than the chosen ones are left out. */
 async function* entriesIn<T extends WeekRow>(
   batches: AsyncIterable<T[]>,
   chosen: ReadonlySet<Week>,

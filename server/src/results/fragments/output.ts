@@ -7,8 +7,10 @@ const bufferBytes = chunkBytes + 16_384;
 
 /** Collects bytes and hands them out in chunks, which are never changed afterwards. */
 export class Output {
-  private buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  private buffer = Buffer.alloc(0);
   private length = 0;
+  /** How large the next buffer is at least. Responses about a single group are small, and have one. */
+  private nextBytes = 16_384;
 
   copy(from: Buffer, start: number, end: number): void {
     this.reserve(end - start);
@@ -28,15 +30,16 @@ export class Output {
   /** Returns what has been collected since the last call. */
   rest(): Buffer {
     const bytes = this.buffer.subarray(0, this.length);
-    this.buffer = Buffer.allocUnsafeSlow(bufferBytes);
+    this.buffer = Buffer.alloc(0);
     this.length = 0;
+    this.nextBytes = bufferBytes;
     return bytes;
   }
 
   private reserve(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length, this.nextBytes));
     this.buffer.copy(larger, 0, 0, this.length);
     this.buffer = larger;
   }
