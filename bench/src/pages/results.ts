@@ -192,7 +192,7 @@ async function timesOf(
     await page.goto(address + path, { waitUntil: 'commit' });
     await areShown(page, path, ready);
     // The figures of other parts of the page, such as the words that stand out.
-    for (const until = start + 20_000; waiting.size > 0; await page.evaluate(nextFrame)) {
+    for (const until = start + 60_000; waiting.size > 0; await page.evaluate(nextFrame)) {
       if (performance.now() > until) throw new Error(`${path}: no response to ${[...waiting].join(', ')}`);
     }
     if (i >= plan.warmUps) times.push(performance.now() - start);
@@ -229,7 +229,7 @@ const nextFrame = 'new Promise((done) => requestAnimationFrame(() => requestAnim
 async function areShown(page: Page, path: string, selectors: readonly string[]): Promise<void> {
   const missing = await page.evaluate<string | null>(`new Promise((done) => {
     const selectors = ${JSON.stringify(selectors)};
-    const until = performance.now() + 20_000;
+    const until = performance.now() + 60_000;
     const check = () => {
       const missing = selectors.find((selector) => document.querySelector(selector) === null) ?? null;
       if (missing === null || performance.now() > until) done(missing);
@@ -237,5 +237,5 @@ async function areShown(page: Page, path: string, selectors: readonly string[]):
     };
     check();
   })`);
-  if (missing !== null) throw new Error(`${path}: ${missing} did not appear within 20 s`);
+  if (missing !== null) throw new Error(`${path}: ${missing} did not appear within 60 s`);
 }
