@@ -41,8 +41,8 @@ export function responseRates(turnout: Turnout): Rate[] {
   // Fast path: most people are asked by one round and share their list of groups with their team.
   const teams = new Map<number[], Map<number, SameQuestions[]>>();
   const askedOf = [...assignmentsOf.values()].map((assignments) => {
-    const [{ roundId, groupIds }, ...others] = assignments as [Assignment];
-    if (others.length > 0) return askedBy(assignments);
+    const [{ roundId, groupIds }] = assignments as [Assignment];
+    if (assignments.length > 1) return askedBy(assignments);
     const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
     const asked = rounds.get(roundId) ?? askedBy(assignments);
     teams.set(groupIds, rounds.set(roundId, asked));
@@ -50,26 +50,40 @@ export function responseRates(turnout: Turnout): Rate[] {
   });
   const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
   const numbers = new Map(combinations.map((one, number) => [one, number]));
+  // People of a team share their list, also that of the numbers.
+  const numbersOfLists = new Map<readonly SameQuestions[], number[]>();
+  const numbersOf = (list: readonly SameQuestions[]) => {
+    const known = numbersOfLists.get(list) ?? list.map((one) => numbers.get(one) as number);
+    numbersOfLists.set(list, known);
+    return known;
+  };
   const sets = setsOf(
     respondents.length,
-    (person) => (askedOf[person] as SameQuestions[]).map((one) => numbers.get(one) as number),
+    (person) => numbersOf(askedOf[person] as SameQuestions[]),
     (number) => treeOf((combinations[number] as SameQuestions).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
   const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
   const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
-  const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
+  const { handedOut: linksHandedOut } = data;
+  const hasOwnLink = respondents.map((respondent) => linksHandedOut?.has(respondent) !== true);
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
   const add = (groupId: number, questionIds: readonly number[], people: readonly number[]): Total => {
     const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
     total.questions += people.length * questionIds.length;
     total.people += people.length;
+    // People who did the same questions share one set.
+    const counts = new Map<ReadonlySet<number>, number>();
     for (const person of people) {
       const has = doneBy[person];
       if (!has) continue;
-      const count = questionIds.filter((id) => has.has(id)).length;
+      let count = counts.get(has);
+      if (count === undefined) {
+        count = questionIds.filter((id) => has.has(id)).length;
+        counts.set(has, count);
+      }
       total.done += count;
       if (count > 0) total.answered++;
     }
@@ -104,8 +118,8 @@ function peopleOf(turnout: Turnout): Map<number, number> {
   const teams = new Map<number[], { assignments: [Assignment]; count: number }[]>();
   for (const assignments of turnout.assignmentsOf.values()) {
     for (const { segment } of askedInSegments(assignments, turnout)) add(segment, 1);
-    const [first, ...others] = assignments as [Assignment];
-    if (others.length > 0) {
+    const [first] = assignments as [Assignment];
+    if (assignments.length > 1) {
       for (const { groupId } of askedIn(assignments, turnout)) add(groupId, 1);
       continue;
     }
@@ -124,11 +138,15 @@ type Total = { questions: number; done: number; people: number; answered: number
 
 /** Returns the assignments that are not withdrawn. */
 function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
+  if (![...all.values()].some(isAnyWithdrawn)) return all;
   const remaining = [...all].map(
     ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
   );
   return new Map(remaining.filter(([, assignments]) => assignments.length > 0));
 }
+
+const isAnyWithdrawn = (assignments: Assignment[]): boolean =>
+  assignments.some(({ isWithdrawn }) => isWithdrawn);
 
 /** People in a group who were asked the same questions by the rounds that asked the whole group. */
 type SameQuestions = { groupId: number; questionIds: number[] };
