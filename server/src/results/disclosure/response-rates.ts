@@ -1,5 +1,5 @@
 // Computes the response rates of a week (decision A12). Pure.
-import { chooseCells, setsOf, tooFewOwnLinks } from './disclosure.ts';
+import { chooseCells, type GroupSet, setsOf, tooFewOwnLinks } from './disclosure.ts';
 import { askedInSegments, segmentRates } from '../segments/segment-rates.ts';
 import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
 
@@ -27,41 +27,10 @@ export type Rate = {
  * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, treeOf, done } = turnout;
+  const { data, done } = turnout;
   const assignmentsOf = withoutWithdrawn(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
-  const known = new Map<string, SameQuestions>();
-  const askedBy = (assignments: Assignment[]) =>
-    askedIn(assignments, turnout).map((one) => {
-      const key = `${one.groupId} ${one.questionIds.join()}`;
-      const same = known.get(key) ?? one;
-      known.set(key, same);
-      return same;
-    });
-  // Fast path: most people are asked by one round and share their list of groups with their team.
-  const teams = new Map<number[], Map<number, SameQuestions[]>>();
-  const askedOf = [...assignmentsOf.values()].map((assignments) => {
-    const [{ roundId, groupIds }] = assignments as [Assignment];
-    if (assignments.length > 1) return askedBy(assignments);
-    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
-    const asked = rounds.get(roundId) ?? askedBy(assignments);
-    teams.set(groupIds, rounds.set(roundId, asked));
-    return asked;
-  });
-  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
-  const numbers = new Map(combinations.map((one, number) => [one, number]));
-  // People of a team share their list, also that of the numbers.
-  const numbersOfLists = new Map<readonly SameQuestions[], number[]>();
-  const numbersOf = (list: readonly SameQuestions[]) => {
-    const known = numbersOfLists.get(list) ?? list.map((one) => numbers.get(one) as number);
-    numbersOfLists.set(list, known);
-    return known;
-  };
-  const sets = setsOf(
-    respondents.length,
-    (person) => numbersOf(askedOf[person] as SameQuestions[]),
-    (number) => treeOf((combinations[number] as SameQuestions).groupId),
-  );
+  const { combinations, sets } = setsOfRates([...assignmentsOf.values()], turnout);
   const doneBy = respondents.map((respondent) => done.get(respondent));
   const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
@@ -108,6 +77,49 @@ export function responseRates(turnout: Turnout): Rate[] {
     const people = peopleIn.get(groupId) ?? null;
     return { groupId, value: total.done / total.questions, people, asked, answered, handedOut };
   });
+}
+
+/**
+ * Returns the people who were asked the same questions in a group, for each group and combination of questions. The number of a set is the
+ * position in `combinations`. `assignmentsOf`: of each person.
+ */
+function setsOfRates(
+  assignmentsOf: readonly Assignment[][],
+  turnout: Turnout,
+): { combinations: SameQuestions[]; sets: GroupSet[] } {
+  const known = new Map<string, SameQuestions>();
+  const askedBy = (assignments: Assignment[]) =>
+    askedIn(assignments, turnout).map((one) => {
+      const key = `${one.groupId} ${one.questionIds.join()}`;
+      const same = known.get(key) ?? one;
+      known.set(key, same);
+      return same;
+    });
+  // Fast path: most people are asked by one round and share their list of groups with their team.
+  const teams = new Map<number[], Map<number, SameQuestions[]>>();
+  const askedOf = assignmentsOf.map((assignments) => {
+    const [{ roundId, groupIds }] = assignments as [Assignment];
+    if (assignments.length > 1) return askedBy(assignments);
+    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
+    const asked = rounds.get(roundId) ?? askedBy(assignments);
+    teams.set(groupIds, rounds.set(roundId, asked));
+    return asked;
+  });
+  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
+  const numbers = new Map(combinations.map((one, number) => [one, number]));
+  // People of a team share their list, also that of the numbers.
+  const numbersOfLists = new Map<readonly SameQuestions[], number[]>();
+  const numbersOf = (list: readonly SameQuestions[]) => {
+    const own = numbersOfLists.get(list) ?? list.map((one) => numbers.get(one) as number);
+    numbersOfLists.set(list, own);
+    return own;
+  };
+  const sets = setsOf(
+    assignmentsOf.length,
+    (person) => numbersOf(askedOf[person] as SameQuestions[]),
+    (number) => turnout.treeOf((combinations[number] as SameQuestions).groupId),
+  );
+  return { combinations, sets };
 }
 
 /** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
