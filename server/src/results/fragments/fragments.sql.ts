@@ -25,13 +25,16 @@ export type WantedFigures = {
 };
 
 /**
- * The frames of up to 64 groups, one after another. `open`: what these groups are asked in open weeks, as lines of group, week, and question
+ * The frames of up to 16 groups, one after another. `open`: what these groups are asked in open weeks, as lines of group, week, and question
  * ids; empty except for asked questions. The first block has only `questionId` -1; without it, the fragments can't be used.
  */
 export type FrameBlock = { questionId: number; frames: Buffer; open: string };
 
-/** The number of blocks that are read together, and how many such batches wait for the reader. A block has some 100 KB. */
-const [blocksPerBatch, batchesAhead] = [2, 1];
+/**
+ * The number of blocks that are read together, and how many such batches wait for the reader. A block has about 100 KB. Larger ones take up to ten
+ * times as long per byte, because PostgreSQL gets new memory from the system for each copy of them.
+ */
+const [blocksPerBatch, batchesAhead] = [16, 1];
 
 /** Yields the frames of the groups, ordered by question, group and period, all as they were at one moment. */
 export async function* selectFrames(
@@ -46,7 +49,7 @@ export async function* selectFrames(
   const statement = db`
     with ${groupsInScope(db, accountId, scope)},
     blocks as (
-      select group_id / 64 as block, array_agg(group_id) as ids from scope group by group_id / 64
+      select group_id / 16 as block, array_agg(group_id) as ids from scope group by group_id / 16
     ),
     usable as materialized (${usableIn(db, accountId, figures, window)}),
     items (question_id) as (${itemsOf(db, accountId, figures)})
