@@ -13,8 +13,8 @@ const emptied = new Set([
   'fragments',
   'links',
   'messages',
-  'packed_blocks',
-  'packed_weeks',
+  'pack_blocks',
+  'pack_weeks',
   'packs',
   'participants',
   // Sandboxes have nothing to keep: their accounts are left out too (create-backup.ts).

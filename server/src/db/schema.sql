@@ -820,14 +820,14 @@ comment on column packs.question_id is '0 except for results.';
 comment on column packs.block is 'The 256 groups and segments whose ids divided by 256 are this number.';
 comment on column packs.pack is 'A checksum, and the JSON of the figure of each group (results/fragments/packs.ts).';
 
-create table packed_weeks (
+create table pack_weeks (
   account_id  integer not null,
   week        date    not null,
   primary key (account_id, week)
 );
-comment on table packed_weeks is 'The closed weeks whose figures are complete in packs, except for blocks whose packs were deleted.';
+comment on table pack_weeks is 'The closed weeks whose figures are complete in packs, except for blocks whose packs were deleted.';
 
-create table packed_blocks (
+create table pack_blocks (
   account_id  integer   not null,
   block       integer   not null,
   group_ids   integer[] not null,
@@ -835,10 +835,10 @@ create table packed_blocks (
   built       integer   not null default 0,
   primary key (account_id, block)
 );
-comment on table packed_blocks is 'The blocks that have packs.';
-comment on column packed_blocks.group_ids is 'The groups and segments with figures in these packs.';
-comment on column packed_blocks.removals is 'How often the packs were deleted, because a group was deleted or they were damaged.';
-comment on column packed_blocks.built is 'The removals after which the packs were created. If there were more since, they are not complete.';
+comment on table pack_blocks is 'The blocks that have packs.';
+comment on column pack_blocks.group_ids is 'The groups and segments with figures in these packs.';
+comment on column pack_blocks.removals is 'How often the packs were deleted, because a group was deleted or they were damaged.';
+comment on column pack_blocks.built is 'The removals after which the packs were created. If there were more since, they are not complete.';
 
 create table question_variances (
   account_id   integer          not null,

@@ -58,7 +58,7 @@ export async function writeSegments(
     }
     // These weeks have closed before, so they may be in fragments and packs.
     await tx`delete from fragment_weeks where account_id = ${accountId}`;
-    await tx`delete from packed_weeks where account_id = ${accountId}`;
+    await tx`delete from pack_weeks where account_id = ${accountId}`;
     await raiseVersion(tx, accountId);
     return { breakdownId, ids };
   });

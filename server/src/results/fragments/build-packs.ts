@@ -18,7 +18,7 @@ import type { FrameEntry } from './frames.ts';
 import { fragmentKinds } from './fragments.sql.ts';
 import {
   deleteLeftPacks,
-  insertPackedWeeks,
+  insertPackWeeks,
   selectExisting,
   selectPackState,
   updateBlockBuilt,
@@ -36,20 +36,20 @@ export async function buildPacks(pool: Pool, accountId: AccountId): Promise<void
     await writeWeek(pool, accountId, week, undefined);
     await inTransaction(pool, async (tx) => {
       await lockAccount(tx, accountId);
-      await insertPackedWeeks(tx, accountId, [week], removals);
+      await insertPackWeeks(tx, accountId, [week], removals);
     });
   }
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await deleteLeftPacks(tx, accountId);
   });
-  const { packed, blocks } = await selectPackState(pool, accountId);
+  const { complete, blocks } = await selectPackState(pool, accountId);
   if (blocks.length === 0) return;
   const missing = new Set(blocks.map(({ block }) => block));
-  for (const week of packed) await writeWeek(pool, accountId, week, missing);
+  for (const week of complete) await writeWeek(pool, accountId, week, missing);
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    for (const one of blocks) await updateBlockBuilt(tx, accountId, one, packed);
+    for (const one of blocks) await updateBlockBuilt(tx, accountId, one, complete);
   });
 }
 

@@ -138,7 +138,7 @@ export function usableIn(
   accountId: AccountId,
   { kind }: WantedFigures,
   { first, last }: Window,
-  complete: 'fragment_weeks' | 'packed_weeks' = 'fragment_weeks',
+  complete: 'fragment_weeks' | 'pack_weeks' = 'fragment_weeks',
 ): Fragment {
   const isInTheWay =
     kind === fragmentKinds.asked

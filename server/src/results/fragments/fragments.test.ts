@@ -489,7 +489,7 @@ describe('fragments', () => {
 
 /** Makes the account read many groups from fragments. */
 const withoutPacks = (accountId: number) =>
-  world.pool`delete from packed_weeks where account_id = ${accountId}`;
+  world.pool`delete from pack_weeks where account_id = ${accountId}`;
 
 const whole = { first: '2026-01-05', last: '2026-11-16' };
 const queryOf = (groupId: number, more: object = {}) => ({

@@ -4,7 +4,7 @@
 const chunkBytes = 262_144;
 /** A little more, for the last frame of a chunk. */
 const bufferBytes = chunkBytes + 16_384;
-/** Up to this number of bytes, calling Node's own function takes longer than copying them. */
+/** Up to this number of bytes or characters, calling Node's own function takes longer than copying them. */
 const shortBytes = 32;
 
 /** Collects bytes and hands them out in chunks, which are never changed afterwards. */
@@ -22,7 +22,14 @@ export class Output {
 
   text(text: string): void {
     this.reserve(3 * text.length);
-    this.length += this.buffer.write(text, this.length);
+    let end = this.length;
+    for (let i = 0; i < text.length && text.length <= shortBytes; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 127) break;
+      this.buffer[end++] = code;
+    }
+    const isCopied = end - this.length === text.length;
+    this.length = isCopied ? end : this.length + this.buffer.write(text, this.length);
   }
 
   /** Whether enough has been collected for a chunk. */

@@ -35,10 +35,10 @@ export async function* selectPacks(
       select from b
       where  cardinality(b.ids) * ${most} >= (
                select coalesce(sum(cardinality(p.group_ids)), 0)
-               from   packed_blocks p where p.account_id = ${accountId} and p.block = any(b.blocks))
-        and  exists (${usableIn(db, accountId, figures, window, 'packed_weeks')})
+               from   pack_blocks p where p.account_id = ${accountId} and p.block = any(b.blocks))
+        and  exists (${usableIn(db, accountId, figures, window, 'pack_weeks')})
         and  not exists (
-          select from packed_blocks p
+          select from pack_blocks p
           where  p.account_id = ${accountId} and p.block = any(b.blocks) and p.built <> p.removals)
     )
     select -1, null, null, array_to_string(b.ids, ','),
@@ -77,9 +77,9 @@ export async function selectAccountsToPack(db: Db): Promise<AccountId[]> {
     select w.account_id as id
     from   weeks w
     where  w.closed_at is not null
-      and  not exists (select from packed_weeks p where p.account_id = w.account_id and p.week = w.week)
+      and  not exists (select from pack_weeks p where p.account_id = w.account_id and p.week = w.week)
     union
-    select account_id from packed_blocks where built <> removals
+    select account_id from pack_blocks where built <> removals
     order  by id`;
   return rows.map(({ id }) => id);
 }
@@ -87,27 +87,27 @@ export async function selectAccountsToPack(db: Db): Promise<AccountId[]> {
 /** `removals`: how often groups of a block were deleted, in all blocks together. */
 export type PackState = {
   due: Week[];
-  packed: Week[];
+  complete: Week[];
   blocks: { block: number; removals: number }[];
   removals: number;
 };
 
 /** Returns the closed weeks that are and that are not in packs, and the blocks whose packs were deleted. */
 export async function selectPackState(db: Db, accountId: AccountId): Promise<PackState> {
-  const weeks = await db<{ week: Week; isPacked: boolean }[]>`
-    select w.week as "week", p.week is not null as "isPacked"
+  const weeks = await db<{ week: Week; isComplete: boolean }[]>`
+    select w.week as "week", p.week is not null as "isComplete"
     from   weeks w
-    left   join packed_weeks p on p.account_id = w.account_id and p.week = w.week
+    left   join pack_weeks p on p.account_id = w.account_id and p.week = w.week
     where  w.account_id = ${accountId} and w.closed_at is not null
     order  by w.week`;
   const blocks = await db<{ block: number; removals: number; isBuilt: boolean }[]>`
     select block as "block", removals as "removals", built = removals as "isBuilt"
-    from   packed_blocks where account_id = ${accountId} order by block`;
-  const namesOf = (isPacked: boolean) =>
-    weeks.filter((one) => one.isPacked === isPacked).map(({ week }) => week);
+    from   pack_blocks where account_id = ${accountId} order by block`;
+  const namesOf = (isComplete: boolean) =>
+    weeks.filter((one) => one.isComplete === isComplete).map(({ week }) => week);
   return {
     due: namesOf(false),
-    packed: namesOf(true),
+    complete: namesOf(true),
     blocks: blocks.filter(({ isBuilt }) => !isBuilt),
     removals: blocks.reduce((sum, { removals }) => sum + removals, 0),
   };
@@ -132,13 +132,13 @@ export async function upsertPacks(
   { packs, groupIds }: { packs: NewPack[]; groupIds: number[] },
 ): Promise<void> {
   await tx`
-    insert into packed_blocks (account_id, block, group_ids)
+    insert into pack_blocks (account_id, block, group_ids)
     select ${accountId}, block, array_agg(id)
     from   (select id, id / ${groupsPerBlock} as block from unnest(${groupIds}::integer[]) as id) g
     group  by block
     on     conflict (account_id, block) do update
-    set    group_ids = array(select distinct unnest(packed_blocks.group_ids || excluded.group_ids) order by 1)
-    where  not packed_blocks.group_ids @> excluded.group_ids`;
+    set    group_ids = array(select distinct unnest(pack_blocks.group_ids || excluded.group_ids) order by 1)
+    where  not pack_blocks.group_ids @> excluded.group_ids`;
   await tx`
     insert into packs (account_id, kind, kpi_id, question_id, block, week, pack)
     select ${accountId}, ${kind}, ${kpiId}, question_id, block, ${week}, pack
@@ -148,17 +148,17 @@ export async function upsertPacks(
 }
 
 /** Records that these weeks are complete in all blocks, if the packs of none were deleted since `removals` was read. */
-export async function insertPackedWeeks(
+export async function insertPackWeeks(
   tx: Transaction,
   accountId: AccountId,
   weeks: Week[],
   removals: number,
 ): Promise<void> {
   await tx`
-    insert into packed_weeks (account_id, week)
+    insert into pack_weeks (account_id, week)
     select ${accountId}, week
     from   unnest(${weeks}::date[]) as week
-    where  ${removals} = (select coalesce(sum(removals), 0) from packed_blocks where account_id = ${accountId})
+    where  ${removals} = (select coalesce(sum(removals), 0) from pack_blocks where account_id = ${accountId})
     on     conflict do nothing`;
 }
 
@@ -170,10 +170,10 @@ export async function updateBlockBuilt(
   weeks: Week[],
 ): Promise<void> {
   await tx`
-    update packed_blocks
+    update pack_blocks
     set    built = removals
     where  account_id = ${accountId} and block = ${block} and removals = ${removals}
-      and  not exists (select from packed_weeks where account_id = ${accountId} and week <> all(${weeks}::date[]))`;
+      and  not exists (select from pack_weeks where account_id = ${accountId} and week <> all(${weeks}::date[]))`;
 }
 
 /** Deletes the packs of the blocks of groups or segments, when these are deleted. They are created again without them. */
@@ -188,7 +188,7 @@ export async function deletePacksOf(
 async function deleteBlocks(tx: Transaction, accountId: AccountId, blocks: number[]): Promise<void> {
   // First, because it waits for others that write packs of them.
   await tx`
-    update packed_blocks set removals = removals + 1, group_ids = '{}'
+    update pack_blocks set removals = removals + 1, group_ids = '{}'
     where  account_id = ${accountId} and block = any(${blocks})`;
   await tx`delete from packs where account_id = ${accountId} and block = any(${blocks})`;
 }
@@ -197,7 +197,7 @@ async function deleteBlocks(tx: Transaction, accountId: AccountId, blocks: numbe
 export async function deleteLeftPacks(tx: Transaction, accountId: AccountId): Promise<void> {
   const rows = await tx<{ block: number }[]>`
     select b.block as "block"
-    from   packed_blocks b
+    from   pack_blocks b
     where  b.account_id = ${accountId} and exists (
       select from unnest(b.group_ids) as p(group_id)
       where  not exists (select from groups g where g.account_id = ${accountId} and g.group_id = p.group_id)
@@ -211,7 +211,7 @@ export async function deleteLeftPacks(tx: Transaction, accountId: AccountId): Pr
 
 /** Deletes all packs of an account. They are created again. */
 export async function deleteAllPacks(tx: Transaction, accountId: AccountId): Promise<void> {
-  await tx`delete from packed_weeks where account_id = ${accountId}`;
-  await tx`update packed_blocks set removals = removals + 1, group_ids = '{}' where account_id = ${accountId}`;
+  await tx`delete from pack_weeks where account_id = ${accountId}`;
+  await tx`update pack_blocks set removals = removals + 1, group_ids = '{}' where account_id = ${accountId}`;
   await tx`delete from packs where account_id = ${accountId}`;
 }

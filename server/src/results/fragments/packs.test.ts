@@ -15,11 +15,11 @@ import { DamagedFrames } from './frames.ts';
 import {
   deleteLeftPacks,
   deletePacksOf,
-  insertPackedWeeks,
+  insertPackWeeks,
   selectPacks,
   selectPackState,
 } from './packs.sql.ts';
-import { blockOfGroup, checkedPack, openPacks, type PackEntry, packOf, placeOf } from './packs.ts';
+import { blockOfGroup, checkedPack, openPacks, type PackEntry, packOf, placeInBlock } from './packs.ts';
 
 useService();
 
@@ -41,7 +41,7 @@ describe('a pack', () => {
       const opened = await openPacks(all.map((one) => checkedPack(Buffer.from(packOf(owner, one)), owner)));
       expect(opened.map((pack) => pack.entries())).toEqual(all);
       const [again] = await openPacks([checkedPack(Buffer.from(packOf(owner, all[0]!)), owner)]);
-      const wanted = new Set(all[0]!.map(({ groupId }) => placeOf(groupId)));
+      const wanted = new Set(all[0]!.map(({ groupId }) => placeInBlock(groupId)));
       for (let place = 0; place < 256; place++) expect(again!.find(place)).toBe(wanted.has(place));
     }
   });
@@ -51,11 +51,10 @@ describe('a pack', () => {
     for (let i = 0; i < caseCount('PACKS', 200); i++) {
       const text = packOf(owner, anyEntries(random));
       const bytes = Buffer.from(text);
-      const at = Math.floor(random.next() * bytes.length);
+      // Not the checksum itself: it would be the same with capital letters.
+      const at = 8 + Math.floor(random.next() * (bytes.length - 8));
       bytes[at] = (bytes[at] as number) ^ (1 << Math.floor(random.next() * 8));
-      // The checksum can be written in two ways.
-      if (bytes.toString('latin1').toLowerCase() !== text.toLowerCase() || at >= 8)
-        expect(() => checkedPack(bytes, owner)).toThrow(DamagedFrames);
+      expect(() => checkedPack(bytes, owner)).toThrow(DamagedFrames);
       for (const other of [
         { accountId: 8 },
         { kind: 2 },
@@ -138,7 +137,7 @@ describe('the packs of a block', () => {
     const { account } = company;
     await buildFragments(world.pool, account.id);
     await world.pool`
-      update packed_blocks set group_ids = group_ids || 2000000000 where account_id = ${account.id}`;
+      update pack_blocks set group_ids = group_ids || 2000000000 where account_id = ${account.id}`;
     await inTransaction(world.pool, (tx) => deleteLeftPacks(tx, account.id));
     expect(await packsOf(account.id)).toEqual([]);
     await buildFragments(world.pool, account.id);
@@ -150,24 +149,26 @@ describe('the packs of a block', () => {
     const { account, group } = company;
     await buildFragments(world.pool, account.id);
     const { removals } = await selectPackState(world.pool, account.id);
-    await world.pool`delete from packed_weeks where account_id = ${account.id}`;
+    await world.pool`delete from pack_weeks where account_id = ${account.id}`;
     await inTransaction(world.pool, async (tx) => {
       await lockAccount(tx, account.id);
       await deletePacksOf(tx, account.id, [group['tech']!]);
-      await insertPackedWeeks(tx, account.id, ['2026-11-02', '2026-11-09'], removals);
+      await insertPackWeeks(tx, account.id, ['2026-11-02', '2026-11-09'], removals);
     });
-    expect((await selectPackState(world.pool, account.id)).packed).toEqual([]);
+    expect((await selectPackState(world.pool, account.id)).complete).toEqual([]);
     await buildPacks(world.pool, account.id);
     expect(await selectPackState(world.pool, account.id)).toMatchObject({
       due: [],
-      packed: ['2026-11-02', '2026-11-09'],
+      complete: ['2026-11-02', '2026-11-09'],
       blocks: [],
     });
     await compare(company, true);
   });
 
   test('have groups and segments together, in order', () => {
-    expect([blockOfGroup(255), blockOfGroup(256), placeOf(256), placeOf(511)]).toEqual([0, 1, 0, 255]);
+    expect([blockOfGroup(255), blockOfGroup(256), placeInBlock(256), placeInBlock(511)]).toEqual([
+      0, 1, 0, 255,
+    ]);
   });
 });
 

@@ -63,18 +63,19 @@ export function checkedPack(text: Buffer, owner: PackOwner): StoredPack {
 }
 
 const inflate = promisify(inflateRaw);
+const spareBytes = 64;
 
 /** Returns packs, decompressed together on Node's thread pool, because each call has a cost. */
 export async function openPacks(stored: readonly StoredPack[]): Promise<Pack[]> {
-  const [all, longest] = [0, 0].map((_, i) =>
-    stored.reduce((sum, { bytes, text }) => sum + (i === 0 ? bytes : text.length), 0),
-  ) as [number, number];
+  const all = stored.reduce((sum, { bytes }) => sum + bytes, 0);
+  const longest = stored.reduce((sum, { text }) => sum + text.length, 0);
   const compressed = Buffer.allocUnsafe(longest + end.length);
   let length = 0;
   for (const { text } of stored)
     length += compressed.write(text.toString('latin1', 2 * digits, text.length), length, 'base64');
   length += end.copy(compressed, length);
-  const bytes = await inflate(compressed.subarray(0, length), { chunkSize: Math.max(all, 64) });
+  // A little more room than needed: otherwise a second buffer of this size would be allocated, to find that nothing is left.
+  const bytes = await inflate(compressed.subarray(0, length), { chunkSize: all + spareBytes });
   if (bytes.length !== all) throw new DamagedFrames('The length of a pack is wrong');
   let from = 0;
   return stored.map(({ owner, bytes: own }) => new Pack(owner, bytes.subarray(from, (from += own))));
@@ -140,4 +141,4 @@ export class Pack {
 }
 
 /** Returns the place of a group in its block. */
-export const placeOf = (groupId: number): number => groupId % groupsPerBlock;
+export const placeInBlock = (groupId: number): number => groupId % groupsPerBlock;

@@ -8,7 +8,7 @@ import { DamagedFrames } from './frames.ts';
 import { fragmentKinds, type WantedFigures } from './fragments.sql.ts';
 import { NestedOutput, Output } from './output.ts';
 import { type PackRow, type PackScope, selectPacks } from './packs.sql.ts';
-import { blockOfGroup, checkedPack, openPacks, type Pack, placeOf, type StoredPack } from './packs.ts';
+import { blockOfGroup, checkedPack, openPacks, type Pack, placeInBlock, type StoredPack } from './packs.ts';
 import { type FramesWanted, NotInFragments, openAsked } from './read-fragments.ts';
 
 /** The packs of a question and a block, ordered by week, and the groups of the block that are wanted. */
@@ -109,7 +109,7 @@ export async function* valuesFromPacks(
   let skipped = 1; // the first comma
   for await (const { groupIds, packs } of packsOf(db, wanted, figures, () => {})) {
     for (const groupId of groupIds) {
-      const place = placeOf(groupId);
+      const place = placeInBlock(groupId);
       for (const pack of packs) {
         if (!pack.find(place)) continue;
         output.copy(pack.bytes, pack.from + skipped, pack.to);
@@ -135,7 +135,7 @@ export async function* resultsFromPacks(
     if (!question) continue; // created since this response began; the next response has it, with another version
     const inserted = isChoice(question.type) ? Buffer.from(optionTexts(question.options)) : undefined;
     for (const groupId of groupIds) {
-      const place = placeOf(groupId);
+      const place = placeInBlock(groupId);
       let isFirst = true;
       for (const pack of packs) {
         if (!pack.find(place)) continue;
@@ -170,7 +170,7 @@ export async function* askedFromPacks(
   const onScope = ({ open }: PackScope) => void (later = openAsked(open, lists));
   for await (const { groupIds, packs } of packsOf(db, wanted, { kind: fragmentKinds.asked }, onScope)) {
     for (const groupId of groupIds) {
-      const place = placeOf(groupId);
+      const place = placeInBlock(groupId);
       writeOpen(groupId - 1);
       for (const pack of packs) {
         if (!pack.find(place)) continue;
