@@ -80,7 +80,7 @@ async function writeWeek(
 }
 
 /** How many packs are compressed while the account is locked. It takes about 1 ms for each. */
-const packsPerTransaction = 50;
+const packsPerTransaction = 20;
 
 const keyOf = ({ questionId, groupId }: Found): string => `${questionId} ${blockOfGroup(groupId)}`;
 
