@@ -484,6 +484,7 @@ const pureFiles = [
   'results/disclosure/disclosure.ts',
   'results/disclosure/batches.ts',
   'results/disclosure/between-weeks.ts',
+  'results/company.ts',
   'results/figures.ts',
   'results/disclosure/response-rates.ts',
   'results/segments/choose-segments.ts',

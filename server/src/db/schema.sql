@@ -1081,7 +1081,7 @@ create table links (
   sent_to      text,
   handed_by    integer,
   from_card    boolean not null default false,
-  foreign key (account_id, user_id, week) references participants on delete cascade
+  foreign key (account_id, user_id) references users on delete cascade
 );
 create index links_by_participant on links (account_id, user_id, week);
 comment on table links is
@@ -1108,7 +1108,7 @@ create table messages (
   begun_at     timestamptz,
   late_since   timestamptz,
   primary key (account_id, user_id, week, schedule_id, kind),
-  foreign key (account_id, user_id, week) references participants on delete cascade
+  foreign key (account_id, user_id) references users on delete cascade
 );
 create index messages_due on messages (due_at) where state in ('waiting', 'sending');
 comment on table messages is

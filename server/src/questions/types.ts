@@ -55,11 +55,13 @@ export function distributionOf(
   answers: readonly KeptAnswer[],
 ): Distribution {
   const counts = new Map<string, number>(namesOf(type, options).map((name) => [name, 0]));
-  const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  const count = (name: string, times = 1) => counts.set(name, (counts.get(name) ?? 0) + times);
+  const values = new Map<number, number>();
   for (const { value, choices } of answers) {
-    if (value !== null) count(nameOf(type, value));
-    for (const id of choices ?? []) count(id);
+    if (value !== null) values.set(value, (values.get(value) ?? 0) + 1);
+    if (choices) for (const id of choices) count(id);
   }
+  for (const [value, times] of values) count(nameOf(type, value), times);
   return Object.fromEntries(counts);
 }
 

@@ -2,13 +2,18 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 
-/** Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. */
+/**
+ * Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. The links are deleted
+ * once more at the end: those that were being created meanwhile have locked their participants (insertLinks), so they are there then.
+ */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  const deleteLinks = () => tx`delete from links where account_id = ${accountId} and week = ${week}`;
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
+  await deleteLinks();
   await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
   await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
+  await deleteLinks();
   await tx`
     update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
     where  account_id = ${accountId} and week = ${week}`;

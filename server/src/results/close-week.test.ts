@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { openPool } from '../db/db.ts';
+import { newLinks } from '../rounds/links.ts';
 import { importLines, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { closeEndedWeeks, closeWeekNow } from './close-week.ts';
@@ -281,5 +282,20 @@ describe('an answer during closing', () => {
       expect(figures['top']?.answers).toBe(counted >= 5 ? counted : null);
       await crowd.end({ timeout: 5 }); // the next round opens as many connections
     }
+  });
+});
+
+describe('a link that is being created while its week closes', () => {
+  test('is not left: closing waits for it, and deletes it too', async () => {
+    const acme = await openCompany();
+    await answerOf(acme, 'south5', 'scale', { value: 2 }); // records who takes part
+    const [{ userId }] = await pool<[{ userId: number }]>`
+      select user_id as "userId" from participants where account_id = ${acme.id}`;
+    const commit = await openTransaction((tx) => newLinks(tx, [{ accountId: acme.id, userId, week }]));
+    const closing = close(acme);
+    await untilWaiting();
+    await commit();
+    await closing;
+    expect(await pool`select from links where account_id = ${acme.id}`).toHaveLength(0);
   });
 });

@@ -1,26 +1,20 @@
 // Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, rules.md P2 to P8). Pure.
 import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
-import { isScaled, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
+import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Distribution, distributionOf, scaledMean } from '../questions/types.ts';
 import {
-  type Cells,
-  chooseCells,
-  chooseDistributions,
-  type GroupSet,
-  setsOf,
-  tooFewOwnLinks,
-} from './disclosure/disclosure.ts';
+  chooseClass,
+  type ChosenCells,
+  type Company,
+  companyOf,
+  nameOf,
+  ownLinksIn,
+  type QuestionWithAnswers,
+} from './company.ts';
+import { type Cells, chooseCells, chooseDistributions, tooFewOwnLinks } from './disclosure/disclosure.ts';
 import { type Noise, noisyDistribution, noisySum } from './disclosure/noise.ts';
+import { countIn, type NotApplicable, type Valued } from './disclosure/not-applicable.ts';
 import {
-  countIn,
-  type NotApplicable,
-  type Valued,
-  valuedOf,
-  withEnoughValues,
-  valuedAmong,
-} from './disclosure/not-applicable.ts';
-import {
-  groupsOf,
   recordCompleted,
   type Thresholds,
   type Turnout,
@@ -53,12 +47,6 @@ export type KpiValue = {
   askedWhole: boolean;
 };
 
-/** A question with its answers, and the noise for its figures, if any. */
-export type QuestionWithAnswers = {
-  question: WeekQuestion;
-  answers: WeekAnswer[];
-  noise?: Noise | undefined;
-};
 export type ComputedQuestion = { results: Result[]; comments: ShownComment[] };
 export type ChosenFigures = { figures: ComputedQuestion[]; company: Company; chosen: ChosenCells };
 
@@ -124,9 +112,11 @@ export function classResults(
       const counted = isCounted(number) ? countCells.shown.get(key) : undefined;
       const handedOut =
         isFigureHandedOut(people) || isDistributionHandedOut(distributionPeople) || isCountHandedOut(counted);
+      const answers = company.valuesOf(people, number);
       return resultOf(question, groupId, {
-        answers: company.valuesOf(people, number),
-        distributionAnswers: company.valuesOf(distributionPeople, number),
+        answers,
+        distributionAnswers:
+          distributionPeople === people ? answers : company.valuesOf(distributionPeople, number),
         notApplicable: countIn(counted, company.isValued),
         handedOut,
         noise,
@@ -139,6 +129,8 @@ export function classResults(
 export const classComments = (asked: readonly QuestionWithAnswers[], turnout: Turnout): ShownComment[][] =>
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
+const noCells: Cells = { shown: new Map(), cellOf: new Int32Array(), sizes: [0] };
+
 /** Returns the groups that have a result for a question: those that were asked it, and all their ancestors. */
 function groupsWithResult(questionId: number, { asked, rounds }: WeekData): number[] {
   const groups = new Set<number>();
@@ -147,118 +139,6 @@ function groupsWithResult(questionId: number, { asked, rounds }: WeekData): numb
     if (questionIds.includes(questionId)) for (const id of [groupId, ...aboveIds]) groups.add(id);
   }
   return [...groups];
-}
-
-/** Who answered the questions of a class. The key of a set of people combines a group and the index of a question. */
-export type Company = {
-  types: QuestionType[];
-  sets: GroupSet[];
-  respondents: string[];
-  keyOf: (group: number, number: number) => number;
-  numberOf: (key: number) => number;
-  groupOf: (key: number) => number;
-  treeOf: (key: number) => number;
-  isValued: Valued;
-  /** For each question, the answer of each person; a gap if the person has not answered it. */
-  given: readonly (readonly (WeekAnswer | undefined)[])[];
-  /** The answers of people to a question; undefined if `people` is undefined. */
-  answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
-  /** The same without answers that have no value. */
-  valuesOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
-};
-
-/** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
-export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnout): Company {
-  const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
-  // Each person has at most one answer per question. With a single question, the answer's index serves as the person's number.
-  const isOne = asked.length === 1;
-  const respondents = [...(isOne ? (counted[0] ?? []).map(nameOf) : new Set(counted.flat().map(nameOf)))];
-  const places = new Map(isOne ? [] : respondents.map((respondent, person) => [respondent, person]));
-  const given = isOne
-    ? counted
-    : counted.map((answers) => {
-        const byPerson: WeekAnswer[] = [];
-        for (const one of answers) byPerson[places.get(one.respondent) as number] = one;
-        return byPerson;
-      });
-  const keyOf = (group: number, number: number) => group * asked.length + number;
-  const groupOf = (key: number) => Math.floor(key / asked.length);
-  const treeOf = (key: number) => turnout.treeOf(groupOf(key));
-  const keysOf = (person: number) =>
-    asked.flatMap(({ question }, number) =>
-      given[number]?.[person]
-        ? groupsOf(respondents[person] as string, question.id, turnout).map((group) => keyOf(group, number))
-        : [],
-    );
-  const onlyId = asked[0]?.question.id as number;
-  const isValued = valuedOf(respondents.length, given);
-  const answersOf: Company['answersOf'] = (people, number) =>
-    people?.map((person) => given[number]?.[person] as WeekAnswer);
-  return {
-    types: asked.map(({ question }) => question.type),
-    sets: setsOf(
-      respondents.length,
-      isOne ? (person) => groupsOf(respondents[person] as string, onlyId, turnout) : keysOf,
-      treeOf,
-    ),
-    respondents,
-    keyOf,
-    numberOf: (key) => key % asked.length,
-    groupOf,
-    treeOf,
-    isValued,
-    given,
-    answersOf,
-    valuesOf: (people, number) => answersOf(people && valuedAmong(people, isValued), number),
-  };
-}
-
-const nameOf = ({ respondent }: WeekAnswer) => respondent;
-
-/**
- * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
- * `distributionCells`: the same for distributions. Both include people who chose "not applicable", whose answers the figures leave out.
- * `answered`: the cells of everyone who answered.
- */
-export type ChosenCells = {
-  shown: Map<number, number[]>;
-  cells: Cells;
-  distributionCells: Cells;
-  answered: Cells;
-};
-
-const noCells: Cells = { shown: new Map(), cellOf: new Int32Array(), sizes: [0] };
-
-/**
- * Chooses the cells for the figures and distributions of a class. For types whose only figure is the distribution, the
- * distribution threshold applies throughout.
- */
-export function chooseClass(
-  { types, sets, respondents, numberOf, treeOf, isValued }: Company,
-  thresholds: Thresholds,
-): ChosenCells {
-  if (types.every(isDistributionOnly)) {
-    const answered = chooseCells(sets, respondents.length, thresholds.distribution);
-    const cells = withEnoughValues(answered, treeOf, isValued, thresholds.distribution);
-    return { shown: cells.shown, cells, distributionCells: cells, answered };
-  }
-  const answered = chooseCells(sets, respondents.length, thresholds.figures);
-  const cells = withEnoughValues(answered, treeOf, isValued, thresholds.figures);
-  const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
-  const withDistribution = [...cells.shown].filter(
-    ([key]) => isScaled(typeOf(key)) || isDistributionOnly(typeOf(key)),
-  );
-  const distributionCells = chooseDistributions(
-    { ...cells, shown: new Map(withDistribution) },
-    treeOf,
-    thresholds.distribution,
-  );
-  const shown = [...cells.shown].flatMap(([key, people]): [number, number[]][] => {
-    const distributionPeople = distributionCells.shown.get(key);
-    if (!isDistributionOnly(typeOf(key))) return [[key, people]];
-    return distributionPeople ? [[key, distributionPeople]] : [];
-  });
-  return { shown: new Map(shown), cells, distributionCells, answered };
 }
 
 /**
@@ -306,11 +186,6 @@ export function resultOf(
     handedOut,
     ...counted,
   };
-}
-
-/** Returns for each person whether they answered none of these questions through a handed-out link. */
-export function ownLinksIn({ respondents, given }: Pick<Company, 'respondents' | 'given'>): boolean[] {
-  return respondents.map((_, person) => !given.some((answers) => answers[person]?.handedOut === true));
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {

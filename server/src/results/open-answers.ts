@@ -8,6 +8,8 @@ import type { WeekAnswer } from './turnout.ts';
 import { selectSealed } from './published-figures.sql.ts';
 
 export type OpenAnswers = {
+  /** The questions that each person answered or skipped. People who did the same questions share one set. */
+  done: Map<string, ReadonlySet<number>>;
   /** Returns the answers to a question, in an order that reveals nothing. */
   to(questionId: number): WeekAnswer[];
 };
@@ -31,16 +33,34 @@ export async function openAnswers(
   week: Week,
 ): Promise<OpenAnswers> {
   const columns = new Map<number, Column>();
+  const done = new Map<string, ReadonlySet<number>>();
+  const none: ReadonlySet<number> = new Set();
+  const withQuestion = sharedSets();
   for await (const rows of selectSealed(tx, accountId, week)) {
     for (const { respondent, sealed } of rows) {
+      // A person can have several rows.
+      let own = done.get(respondent) ?? none;
       for (const [questionId, answer] of decodeAnswers(key.open(respondent, sealed))) {
-        const column = columns.get(questionId) ?? emptyColumn();
-        columns.set(questionId, column);
+        let column = columns.get(questionId);
+        if (!column) columns.set(questionId, (column = emptyColumn()));
         add(column, respondent, answer);
+        own = withQuestion(own, questionId);
       }
+      done.set(respondent, own);
     }
   }
-  return { to: (questionId) => answersIn(columns.get(questionId) ?? emptyColumn()) };
+  return { done, to: (questionId) => answersIn(columns.get(questionId) ?? emptyColumn()) };
+}
+
+/** Returns a function that adds an element to a set. It returns the same set for the same set and element. */
+function sharedSets() {
+  const larger = new Map<ReadonlySet<number>, Map<number, ReadonlySet<number>>>();
+  return (set: ReadonlySet<number>, added: number): ReadonlySet<number> => {
+    const known = larger.get(set) ?? new Map<number, ReadonlySet<number>>();
+    const after = known.get(added) ?? (set.has(added) ? set : new Set([...set, added]));
+    larger.set(set, known.set(added, after));
+    return after;
+  };
 }
 
 const emptyColumn = (): Column => ({

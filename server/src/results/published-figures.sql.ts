@@ -7,6 +7,9 @@ import { deleteFragments } from './fragments/fragments.sql.ts';
 import type { Rate } from './disclosure/response-rates.ts';
 import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 
+/** PostgreSQL reads this many batches of people or answers while others are decrypted. */
+const batchesAhead = 2;
+
 export type OpenWeekRow = {
   isClosed: boolean;
   isShown: boolean;
@@ -81,6 +84,7 @@ export async function* selectAssignments(
       where  account_id = ${accountId} and week = ${week}
       order  by respondent, round_id`,
     5_000,
+    batchesAhead,
   );
   for await (const batch of batches)
     yield batch.map(({ respondent, roundId, groupIds }) => {
@@ -103,6 +107,7 @@ export function selectSealed(
     where  account_id = ${accountId} and week = ${week}
     order  by respondent, import_batch`,
     2_000,
+    batchesAhead,
   );
 }
 
@@ -318,6 +323,7 @@ export const selectAskedUsers = (
                    select user_id from cards where account_id = ${accountId}) h on h.user_id = p.user_id
       where  p.account_id = ${accountId} and p.week = ${week}`,
     5_000,
+    batchesAhead,
   );
 
 /** Deletes everything that was published about these groups or asked of them (decision A15). */

@@ -12,7 +12,8 @@ import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addBatch } from './disclosure/batches.ts';
-import { chosenFigures, kpiValues, type KpiValue, type QuestionWithAnswers, type Result } from './figures.ts';
+import type { QuestionWithAnswers } from './company.ts';
+import { chosenFigures, kpiValues, type KpiValue, type Result } from './figures.ts';
 import { type Noise, noiseOf } from './disclosure/noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
@@ -36,7 +37,7 @@ import {
 import { type Rate, responseRates } from './disclosure/response-rates.ts';
 import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
 import { withSegments } from './segments/week-segments.ts';
-import { type Assignment, turnoutOf, type WeekData } from './turnout.ts';
+import { type Assignment, type Turnout, turnoutOf, type WeekData } from './turnout.ts';
 
 /** Everything that is published about a week. */
 type Figures = {
@@ -86,7 +87,7 @@ export async function computeFigures(
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
   const allGroupIds = groupsOf(data);
   const answers = await openAnswers(tx, key, accountId, week);
-  const turnout = turnoutOf(data);
+  const turnout: Turnout = { ...turnoutOf(data), done: answers.done, isRecorded: true };
   const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
   const questions = new Map(
     (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),

@@ -69,6 +69,8 @@ export type Turnout = {
   segmentsOfRound: Map<number, Set<number>>;
   /** For each person, the questions that they answered or skipped. People who did the same questions share one set. */
   done: Map<string, ReadonlySet<number>>;
+  /** Whether `done` is complete. Otherwise each question is recorded when its figures are computed. */
+  isRecorded?: true;
 };
 
 export function turnoutOf(data: WeekData): Turnout {
@@ -83,13 +85,17 @@ export function turnoutOf(data: WeekData): Turnout {
   for (const { groupId, aboveIds } of data.rounds) {
     for (const id of [groupId, ...aboveIds]) trees.set(id, aboveIds.at(-1) ?? groupId);
   }
+  // Most people share their list of groups with their team.
+  const known = new Map<readonly number[], number>();
   for (const { roundId, groupIds } of data.assignments) {
+    if (known.get(groupIds) === roundId) continue;
+    known.set(groupIds, roundId);
     const { groupId } = roundById.get(roundId) as WeekRound;
     for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
   }
   const segmentsOfRound = new Map(data.rounds.map(({ id }) => [id, new Set<number>()]));
-  for (const { roundId, segmentIds = [] } of data.assignments) {
-    for (const id of segmentIds) segmentsOfRound.get(roundId)?.add(id);
+  for (const { roundId, segmentIds } of data.assignments) {
+    if (segmentIds) for (const id of segmentIds) segmentsOfRound.get(roundId)?.add(id);
   }
   const treeOf = (group: number) => trees.get(group) ?? group;
   return { data, roundById, assignmentsOf, treeOf, segmentsOfRound, done: new Map() };
@@ -115,7 +121,12 @@ export function groupsOf(
 /**
  * Records who answered or skipped a question. A set of its own for each of a million people would take more memory than all their answers.
  */
-export function recordCompleted(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+export function recordCompleted(
+  questionId: number,
+  answers: readonly WeekAnswer[],
+  { done, isRecorded }: Turnout,
+): void {
+  if (isRecorded) return;
   const added = new Map<ReadonlySet<number> | undefined, ReadonlySet<number>>();
   for (const { respondent } of answers) {
     const own = done.get(respondent);

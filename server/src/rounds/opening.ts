@@ -189,14 +189,12 @@ export async function openRounds(
   const day = planned ?? dayIn(timezone, now);
   const { people, rounds } = await audienceOf(tx, schedule, { week, day, groups, without, parents });
   if (people.length === 0) return missed(byDate ? 'tooFewDue' : 'noPeople');
-  const isNew = !isSimulated && (await selectIsNewWeek(tx, accountId, week));
+  const isNew = await selectIsNewWeek(tx, accountId, week);
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
   // An employer could import answers of all people but one, and derive the last answer from the figure.
   if (await selectHasImported(tx, accountId, week)) return missed('imported');
-  const clash = await clashIn(
-    tx,
-    { accountId, week },
+  const clash = await clashIn(tx, { accountId, week, questionIds }, () =>
     rounds.map(({ members }) => ({
       questionIds,
       people: members.map(({ person }) => respondentOf(key, person)),
@@ -221,11 +219,11 @@ export async function openRounds(
     await openRound(tx, accountId, key, round);
   }
   await avoidSequentialScans(tx);
-  await insertParticipants(tx, accountId, week, userIds);
+  await insertParticipants(tx, accountId, week, { userIds, isNew });
   if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
-  await insertMessages(tx, accountId, week, schedule, messages);
-  if (isNew) await recordEvent(tx, accountId, 'week.opened', week, { week });
+  await insertMessages(tx, accountId, week, { schedule, messages, isNew });
+  if (isNew && !isSimulated) await recordEvent(tx, accountId, 'week.opened', week, { week });
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 
@@ -261,6 +259,11 @@ async function audienceOf(
   );
   const membersOf = new Map(groups.map((groupId) => [groupId, [] as Audience['rounds'][number]['members']]));
   for (const { userId, memberOf } of all) {
+    const only = memberOf.length === 1 ? askedAs.get(memberOf[0] as number) : undefined;
+    if (only !== undefined) {
+      membersOf.get(only)?.push({ person: { userId }, memberOf });
+      continue;
+    }
     const own = Map.groupBy(memberOf, (id) => askedAs.get(id));
     for (const [groupId, ids] of own)
       if (groupId !== undefined) membersOf.get(groupId)?.push({ person: { userId }, memberOf: ids });
@@ -273,19 +276,23 @@ async function audienceOf(
   return { people: all.filter(({ userId }) => chosen.has(userId)), rounds };
 }
 
-/** Returns why these people can't be asked in addition to the existing rounds of the week; undefined if they can (rules.md P17). */
+/**
+ * Returns why people can't be asked these questions in addition to the existing rounds of the week; undefined if they can (rules.md P17).
+ * `wantedSets`: who is asked by each new round. Called only if other rounds ask the same questions.
+ */
 async function clashIn(
   tx: Transaction,
-  { accountId, week }: { accountId: AccountId; week: Week },
-  wanted: AskedSet<string>[],
+  { accountId, week, questionIds }: { accountId: AccountId; week: Week; questionIds: number[] },
+  wantedSets: () => AskedSet<string>[],
 ): Promise<Clash | undefined> {
   const classes = classesOf(await selectQuestions(tx, accountId));
-  const own = new Set(wanted.flatMap(({ questionIds }) => questionIds).map((id) => classes.get(id)));
+  const own = new Set(questionIds.map((id) => classes.get(id)));
   const sameText = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
   const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, sameText);
+  if (rounds.length === 0) return undefined;
   const ofSchedules = Map.groupBy(rounds, ({ scheduleId }) => scheduleId);
   const present = [...ofSchedules.values()].flatMap(withUnion);
-  return clashOf(withUnion(wanted), present, { classes, threshold });
+  return clashOf(withUnion(wantedSets()), present, { classes, threshold });
 }
 
 /** Returns undefined for the Fault of a closed week, and throws any other error. */

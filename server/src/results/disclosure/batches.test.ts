@@ -11,7 +11,8 @@ import {
   weekData,
 } from '../../testing/attacks/histories.ts';
 import { addBatch } from './batches.ts';
-import { classFigures, type QuestionWithAnswers, type Result } from '../figures.ts';
+import type { QuestionWithAnswers } from '../company.ts';
+import { classFigures, type Result } from '../figures.ts';
 import { caseCount } from '../../testing/house/cases.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from '../turnout.ts';
 import { type Noise, noiseOf } from './noise.ts';

@@ -7,14 +7,11 @@ import { type Distribution, scaledMean, sumBehind } from '../../questions/types.
 import {
   chooseClass,
   type ChosenCells,
-  classComments,
-  classResults,
   type Company,
   companyOf,
   type QuestionWithAnswers,
-  type Result,
-  type ShownComment,
-} from '../figures.ts';
+} from '../company.ts';
+import { classComments, classResults, type Result, type ShownComment } from '../figures.ts';
 import { sumOfCounts } from './not-applicable.ts';
 import { recordCompleted, type Turnout, type WeekRound } from '../turnout.ts';
 

@@ -8,23 +8,34 @@ export type GroupSet = { group: number; tree: number; people: readonly number[] 
 /** Returns the people 0 to `count` − 1 by the groups in which they count. */
 export function setsOf(
   count: number,
-  groupsOfPerson: (person: number) => number[],
+  groupsOfPerson: (person: number) => readonly number[],
   treeOf: (group: number) => number,
 ): GroupSet[] {
   const people = new Map<number, number[]>();
+  const listOf = (group: number) => {
+    const known = people.get(group);
+    if (known) return known;
+    const members: number[] = [];
+    people.set(group, members);
+    return members;
+  };
+  // Fast path: most people share their list of groups with their team.
+  const listsOfTeams = new Map<readonly number[], number[][]>();
   for (let person = 0; person < count; person++) {
-    for (const group of groupsOfPerson(person)) {
-      const others = people.get(group);
-      if (others) others.push(person);
-      else people.set(group, [person]);
+    const groups = groupsOfPerson(person);
+    let lists = listsOfTeams.get(groups);
+    if (!lists) {
+      lists = groups.map(listOf);
+      listsOfTeams.set(groups, lists);
     }
+    for (const members of lists) members.push(person);
   }
   return [...people].map(([group, members]) => ({ group, tree: treeOf(group), people: members }));
 }
 
 export type Cells = {
   /** For each group whose figure is published, the people it is based on. Figures of all other groups are withheld. */
-  shown: Map<number, number[]>;
+  shown: Map<number, readonly number[]>;
   /** For each person, the number of their cell, from 1. 0 if the person is in no published figure. */
   cellOf: Int32Array;
   /** The number of people in each cell. Entry 0 is unused. */
@@ -52,39 +63,53 @@ export function chooseCells(
 ): Cells {
   const weightOf = (people: readonly number[]) =>
     weights ? people.reduce((sum, person) => sum + (weights[person] as number), 0) : people.length;
-  const withheld = nestedAcrossTrees(sets, weightOf, threshold);
+  const withheld = nestedAcrossTrees(sets, count, weightOf, threshold);
   const cellOf = new Int32Array(count);
   const sizes = [0];
-  const shown = new Map<number, number[]>();
+  const shown = new Map<number, readonly number[]>();
   const ordered = sets
     .map((set) => ({ ...set, size: weightOf(set.people) }))
     .toSorted((a, b) => a.size - b.size || a.group - b.group);
-  for (const { group, people } of ordered) {
+  // For each cell: the last group with people in it, how many people of that group are in it, and the cell that they are in from then on;
+  // `leftOut` if they are left out.
+  const [lastIn, inside, after]: [number[], number[], number[]] = [[], [], []];
+  for (const [turn, { group, people }] of ordered.entries()) {
     if (withheld.has(group)) continue;
-    const inside = new Map<number, number>();
+    const found: number[] = [];
     for (const person of people) {
       const cell = cellOf[person] as number;
-      inside.set(cell, (inside.get(cell) ?? 0) + (weights?.[person] ?? 1));
+      if (lastIn[cell] !== turn) {
+        lastIn[cell] = turn;
+        inside[cell] = 0;
+        found.push(cell);
+      }
+      inside[cell] = (inside[cell] as number) + (weights?.[person] ?? 1);
     }
-    // For each cell with people in this group: the cell that these people are in from now on; undefined if they are left out.
-    const after = new Map<number, number | undefined>();
-    for (const [cell, size] of inside) after.set(cell, split(cell, size, sizes, threshold));
-    const rest = people.filter((person) => after.get(cellOf[person] as number) !== undefined);
+    let isComplete = true;
+    for (const cell of found) {
+      const next = split(cell, inside[cell] as number, sizes, threshold);
+      after[cell] = next;
+      if (next === leftOut) isComplete = false;
+    }
+    const rest = isComplete ? people : people.filter((person) => after[cellOf[person] as number] !== leftOut);
     if (rest.length === 0) continue;
-    for (const person of rest) cellOf[person] = after.get(cellOf[person] as number) as number;
+    for (const person of rest) cellOf[person] = after[cellOf[person] as number] as number;
     shown.set(group, rest);
   }
   return { shown, cellOf, sizes };
 }
 
+/** Instead of a cell: people who are left out. */
+const leftOut = -1;
+
 /**
- * Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; undefined if either part would be too
+ * Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; `leftOut` if either part would be too
  * small.
  */
-function split(cell: number, size: number, sizes: number[], threshold: number): number | undefined {
+function split(cell: number, size: number, sizes: number[], threshold: number): number {
   const outside = cell === 0 ? Infinity : (sizes[cell] as number) - size;
   if (outside === 0) return cell;
-  if (size < threshold || outside < threshold) return undefined;
+  if (size < threshold || outside < threshold) return leftOut;
   if (cell !== 0) sizes[cell] = outside;
   return sizes.push(size) - 1;
 }
@@ -92,11 +117,12 @@ function split(cell: number, size: number, sizes: number[], threshold: number): 
 /** Returns the groups whose people are all in a group of another tree that has only 1 to threshold − 1 people more. */
 function nestedAcrossTrees(
   sets: readonly GroupSet[],
+  count: number,
   weightOf: (people: readonly number[]) => number,
   threshold: number,
 ): Set<number> {
   const withheld = new Set<number>();
-  if (!isAnyoneInTwoTrees(sets)) return withheld;
+  if (!isAnyoneInTwoTrees(sets, count)) return withheld;
   const setsOfPerson = new Map<number, GroupSet[]>();
   for (const set of sets) {
     for (const person of set.people) {
@@ -127,13 +153,13 @@ function nestedAcrossTrees(
   return withheld;
 }
 
-function isAnyoneInTwoTrees(sets: readonly GroupSet[]): boolean {
-  const treeOf: (number | undefined)[] = [];
+function isAnyoneInTwoTrees(sets: readonly GroupSet[], count: number): boolean {
+  const treeOf = new Float64Array(count).fill(Number.NaN);
   return sets.some(({ tree, people }) =>
     people.some((person) => {
-      const other = treeOf[person];
+      const other = treeOf[person] as number;
       treeOf[person] = tree;
-      return other !== undefined && other !== tree;
+      return !Number.isNaN(other) && other !== tree;
     }),
   );
 }
@@ -148,15 +174,27 @@ export function chooseDistributions(
   treeOf: (group: number) => number,
   threshold: number,
 ): Cells {
-  const sets = [...shown].map(([group, people]) => ({
-    group,
-    tree: treeOf(group),
-    people: [...new Set(people.map((person) => cellOf[person] as number))],
-  }));
+  // For each cell, the last group in which it was found.
+  const lastIn = new Int32Array(sizes.length);
+  let turn = 0;
+  const sets = [...shown].map(([group, people]) => {
+    turn++;
+    const cells: number[] = [];
+    for (const person of people) {
+      const cell = cellOf[person] as number;
+      if (lastIn[cell] === turn) continue;
+      lastIn[cell] = turn;
+      cells.push(cell);
+    }
+    return { group, tree: treeOf(group), people: cells };
+  });
   const merged = chooseCells(sets, sizes.length, threshold, sizes);
-  const remaining = [...merged.shown].map(([group, cells]): [number, number[]] => {
+  const cellsOf = new Map(sets.map(({ group, people }) => [group, people]));
+  const remaining = [...merged.shown].map(([group, cells]): [number, readonly number[]] => {
+    const people = shown.get(group) ?? [];
+    if (cells === cellsOf.get(group)) return [group, people];
     const included = new Set(cells);
-    return [group, (shown.get(group) ?? []).filter((person) => included.has(cellOf[person] as number))];
+    return [group, people.filter((person) => included.has(cellOf[person] as number))];
   });
   return {
     shown: new Map(remaining),
@@ -180,13 +218,15 @@ export function tooFewOwnLinks(
   isValued?: readonly boolean[],
 ) {
   const ownLinks = sizes.map(() => 0);
-  for (const [person, isOwn] of usedOwnLink.entries()) {
+  for (let person = 0; person < usedOwnLink.length; person++) {
     const cell = cellOf[person] as number;
     const isWithout = isValued?.[person] === false;
-    ownLinks[cell] = (ownLinks[cell] as number) + (isOwn ? 1 : 0) - (isWithout ? 1 : 0);
+    ownLinks[cell] = (ownLinks[cell] as number) + (usedOwnLink[person] ? 1 : 0) - (isWithout ? 1 : 0);
   }
+  // People whose figures are shown are in cells, which have numbers from 1.
+  const isAnyCell = ownLinks.some((count, cell) => cell > 0 && count < threshold);
   return (people: readonly number[] | undefined): boolean => {
-    if (!people || threshold === 1) return false;
+    if (!people || threshold === 1 || !isAnyCell) return false;
     return people.some((person) => (ownLinks[cellOf[person] as number] as number) < threshold);
   };
 }

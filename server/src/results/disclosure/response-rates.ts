@@ -1,5 +1,5 @@
 // Computes the response rates of a week (decision A12). Pure.
-import { chooseCells, setsOf, tooFewOwnLinks } from './disclosure.ts';
+import { chooseCells, type GroupSet, setsOf, tooFewOwnLinks } from './disclosure.ts';
 import { askedInSegments, segmentRates } from '../segments/segment-rates.ts';
 import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
 
@@ -27,49 +27,32 @@ export type Rate = {
  * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, treeOf, done } = turnout;
+  const { data, done } = turnout;
   const assignmentsOf = withoutWithdrawn(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
-  const known = new Map<string, SameQuestions>();
-  const askedBy = (assignments: Assignment[]) =>
-    askedIn(assignments, turnout).map((one) => {
-      const key = `${one.groupId} ${one.questionIds.join()}`;
-      const same = known.get(key) ?? one;
-      known.set(key, same);
-      return same;
-    });
-  // Fast path: most people are asked by one round and share their list of groups with their team.
-  const teams = new Map<number[], Map<number, SameQuestions[]>>();
-  const askedOf = [...assignmentsOf.values()].map((assignments) => {
-    const [{ roundId, groupIds }, ...others] = assignments as [Assignment];
-    if (others.length > 0) return askedBy(assignments);
-    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
-    const asked = rounds.get(roundId) ?? askedBy(assignments);
-    teams.set(groupIds, rounds.set(roundId, asked));
-    return asked;
-  });
-  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
-  const numbers = new Map(combinations.map((one, number) => [one, number]));
-  const sets = setsOf(
-    respondents.length,
-    (person) => (askedOf[person] as SameQuestions[]).map((one) => numbers.get(one) as number),
-    (number) => treeOf((combinations[number] as SameQuestions).groupId),
-  );
+  const { combinations, sets } = setsOfRates([...assignmentsOf.values()], turnout);
   const doneBy = respondents.map((respondent) => done.get(respondent));
   const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
   const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
-  const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
+  const { handedOut: linksHandedOut } = data;
+  const hasOwnLink = respondents.map((respondent) => linksHandedOut?.has(respondent) !== true);
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
   const add = (groupId: number, questionIds: readonly number[], people: readonly number[]): Total => {
     const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
     total.questions += people.length * questionIds.length;
     total.people += people.length;
+    // People who did the same questions share one set.
+    const counts = new Map<ReadonlySet<number>, number>();
     for (const person of people) {
       const has = doneBy[person];
       if (!has) continue;
-      const count = questionIds.filter((id) => has.has(id)).length;
+      let count = counts.get(has);
+      if (count === undefined) {
+        count = questionIds.filter((id) => has.has(id)).length;
+        counts.set(has, count);
+      }
       total.done += count;
       if (count > 0) total.answered++;
     }
@@ -96,6 +79,49 @@ export function responseRates(turnout: Turnout): Rate[] {
   });
 }
 
+/**
+ * Returns the people who were asked the same questions in a group, for each group and combination of questions. The number of a set is the
+ * position in `combinations`. `assignmentsOf`: of each person.
+ */
+function setsOfRates(
+  assignmentsOf: readonly Assignment[][],
+  turnout: Turnout,
+): { combinations: SameQuestions[]; sets: GroupSet[] } {
+  const known = new Map<string, SameQuestions>();
+  const askedBy = (assignments: Assignment[]) =>
+    askedIn(assignments, turnout).map((one) => {
+      const key = `${one.groupId} ${one.questionIds.join()}`;
+      const same = known.get(key) ?? one;
+      known.set(key, same);
+      return same;
+    });
+  // Fast path: most people are asked by one round and share their list of groups with their team.
+  const teams = new Map<number[], Map<number, SameQuestions[]>>();
+  const askedOf = assignmentsOf.map((assignments) => {
+    const [{ roundId, groupIds }] = assignments as [Assignment];
+    if (assignments.length > 1) return askedBy(assignments);
+    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
+    const asked = rounds.get(roundId) ?? askedBy(assignments);
+    teams.set(groupIds, rounds.set(roundId, asked));
+    return asked;
+  });
+  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
+  const numbers = new Map(combinations.map((one, number) => [one, number]));
+  // People of a team share their list, also that of the numbers.
+  const numbersOfLists = new Map<readonly SameQuestions[], number[]>();
+  const numbersOf = (list: readonly SameQuestions[]) => {
+    const own = numbersOfLists.get(list) ?? list.map((one) => numbers.get(one) as number);
+    numbersOfLists.set(list, own);
+    return own;
+  };
+  const sets = setsOf(
+    assignmentsOf.length,
+    (person) => numbersOf(askedOf[person] as SameQuestions[]),
+    (number) => turnout.treeOf((combinations[number] as SameQuestions).groupId),
+  );
+  return { combinations, sets };
+}
+
 /** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
 function peopleOf(turnout: Turnout): Map<number, number> {
   const people = new Map<number, number>();
@@ -104,8 +130,8 @@ function peopleOf(turnout: Turnout): Map<number, number> {
   const teams = new Map<number[], { assignments: [Assignment]; count: number }[]>();
   for (const assignments of turnout.assignmentsOf.values()) {
     for (const { segment } of askedInSegments(assignments, turnout)) add(segment, 1);
-    const [first, ...others] = assignments as [Assignment];
-    if (others.length > 0) {
+    const [first] = assignments as [Assignment];
+    if (assignments.length > 1) {
       for (const { groupId } of askedIn(assignments, turnout)) add(groupId, 1);
       continue;
     }
@@ -124,11 +150,15 @@ type Total = { questions: number; done: number; people: number; answered: number
 
 /** Returns the assignments that are not withdrawn. */
 function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
+  if (![...all.values()].some(isAnyWithdrawn)) return all;
   const remaining = [...all].map(
     ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
   );
   return new Map(remaining.filter(([, assignments]) => assignments.length > 0));
 }
+
+const isAnyWithdrawn = (assignments: Assignment[]): boolean =>
+  assignments.some(({ isWithdrawn }) => isWithdrawn);
 
 /** People in a group who were asked the same questions by the rounds that asked the whole group. */
 type SameQuestions = { groupId: number; questionIds: number[] };

@@ -2,15 +2,8 @@
 // first, so segments never change what a group shows.
 import { freeText, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
 import { valuedAmong } from '../disclosure/not-applicable.ts';
-import {
-  type Company,
-  type ChosenCells,
-  type ChosenFigures,
-  type QuestionWithAnswers,
-  ownLinksIn,
-  type Result,
-  resultOf,
-} from '../figures.ts';
+import { type ChosenCells, type Company, ownLinksIn, type QuestionWithAnswers } from '../company.ts';
+import { type ChosenFigures, type Result, resultOf } from '../figures.ts';
 import type { Cells } from '../disclosure/disclosure.ts';
 import type { Turnout, WeekData } from '../turnout.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';

@@ -58,6 +58,7 @@ export function askedInSegments(
   assignments: readonly Assignment[],
   { roundById }: Turnout,
 ): { segment: number; questionIds: readonly number[] }[] {
+  if (!assignments.some(({ segmentIds }) => segmentIds)) return [];
   const asked = new Map<number, readonly number[]>();
   for (const { roundId, segmentIds = [] } of assignments) {
     const { questionIds } = roundById.get(roundId) as WeekRound;

@@ -13,7 +13,8 @@ import {
   yesNo,
 } from '@soundings/contract/question-types.ts';
 import { responseRates } from '../../results/disclosure/response-rates.ts';
-import { classFigures, type QuestionWithAnswers, type Result } from '../../results/figures.ts';
+import type { QuestionWithAnswers } from '../../results/company.ts';
+import { classFigures, type Result } from '../../results/figures.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 

@@ -25,7 +25,7 @@ export type SegmentHistory = {
   noise: NoiseLevel;
 };
 /** The figures that use the answers of the same questions, and the people that each of them counts. */
-export type Series = { name: string; threshold: number; sets: number[][]; segments: number };
+export type Series = { name: string; threshold: number; sets: (readonly number[])[]; segments: number };
 
 const options = ['a', 'b', 'c'];
 const firstSegment = 10_000;

@@ -2,7 +2,7 @@
 // can't distinguish a week from its twin, so nothing that is computed from published figures may differ between them.
 import { isScaled, multipleChoice, singleChoice } from '@soundings/contract/question-types.ts';
 import { chooseCells } from '../../results/disclosure/disclosure.ts';
-import { chooseClass, companyOf, type QuestionWithAnswers } from '../../results/figures.ts';
+import { chooseClass, companyOf, type QuestionWithAnswers } from '../../results/company.ts';
 import { turnoutOf, type WeekAnswer, type WeekData, type WeekQuestion } from '../../results/turnout.ts';
 import type { Random } from '../../simulation/random.ts';
 import { boundsOf } from './second-worlds.ts';
