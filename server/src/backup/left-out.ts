@@ -4,7 +4,7 @@ import { withoutKey } from '../sealing/epoch-keys.ts';
 
 /**
  * Tables without their rows. When a week closes, rows of most are deleted (close-week.sql.ts), and a restored week closes immediately. Fragments
- * are built again from the figures.
+ * and packs are built again from the figures.
  */
 const emptied = new Set([
   'answers',
@@ -13,6 +13,9 @@ const emptied = new Set([
   'fragments',
   'links',
   'messages',
+  'pack_blocks',
+  'pack_weeks',
+  'packs',
   'participants',
   // Sandboxes have nothing to keep: their accounts are left out too (create-backup.ts).
   'sandboxes',

@@ -4,6 +4,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
 import type { KpiValue, Result } from './figures.ts';
 import { deleteFragments } from './fragments/fragments.sql.ts';
+import { deletePacksOf } from './fragments/packs.sql.ts';
 import type { Rate } from './disclosure/response-rates.ts';
 import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 
@@ -340,6 +341,7 @@ export async function deleteFigures(
       and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
   await tx`delete from asked where account_id = ${accountId} and group_id = any(${groupIds})`;
   await deleteFragments(tx, accountId, groupIds);
+  await deletePacksOf(tx, accountId, groupIds);
   const shown = await tx<{ week: Week; questionId: number; position: number }[]>`
     delete from comment_groups
     where  account_id = ${accountId} and group_id = any(${groupIds})

@@ -15,6 +15,7 @@ import {
   textFromFragments,
   valuesFromFragments,
 } from '../fragments/read-fragments.ts';
+import { askedFromPacks, resultsFromPacks, valuesFromPacks } from '../fragments/read-packs.ts';
 import { type CommentRow, selectComments } from './comments.sql.ts';
 import {
   findScope,
@@ -52,6 +53,12 @@ import { lastWeeks, type Window } from './window.ts';
 
 /** Whether weeks are read from fragments. A fragment has up to 52, so fewer weeks are read faster from rows. */
 const isLong = ({ first, last }: Window): boolean => addWeeks(first, 12) <= last;
+
+type Stored = Record<'packs' | 'fragments', () => ResponseChunks>;
+
+/** Returns from where the figures of many groups are read, in the order of preference. */
+const storedFor = (window: Window, { packs, fragments }: Stored): (() => ResponseChunks)[] =>
+  isLong(window) ? [packs, fragments] : [packs];
 
 /** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
 export async function kpiValuesResponse(
@@ -140,10 +147,11 @@ function streamedValues(
     reading.stream((rows, db) => {
       const fromRows = () => around(valueList(rowsOf(rows), numbers));
       // Fragments have plain numbers, and can't be searched for the latest value.
-      if (!window || !isLong(window) || numbers !== 'plain') return fromRows();
+      if (!window || numbers !== 'plain') return fromRows();
       const wanted = { accountId, scope, window };
+      const packs = () => around(valuesFromPacks(rows, wanted, figures));
       const fragments = () => around(valuesFromFragments(rows, wanted, figures));
-      return preferFragments(db, reader, { fragments, rows: fromRows });
+      return preferFragments(db, reader, { stored: storedFor(window, { packs, fragments }), rows: fromRows });
     }),
   );
 }
@@ -239,11 +247,14 @@ export async function resultsResponse(
       const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
       const results = () => selectResults(rows, accountId, scope, window, questionIds);
       const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
-      if (granular || !isLong(window)) return fromRows();
-      const values = (included: Map<number, TranslatedQuestion>) =>
-        resultsFromFragments(rows, { accountId, scope, window, questionIds }, questions, included);
-      const fragments = () => resultChunks(values, more());
-      return preferFragments(db, reader, { fragments, rows: fromRows });
+      if (granular) return fromRows();
+      const from = (read: typeof resultsFromFragments) => () =>
+        resultChunks(
+          (included) => read(rows, { accountId, scope, window, questionIds }, questions, included),
+          more(),
+        );
+      const stored = { packs: from(resultsFromPacks), fragments: from(resultsFromFragments) };
+      return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
     }),
   );
 }
@@ -319,9 +330,10 @@ export async function askedQuestionsResponse(
       const wanted = { accountId, scope, window };
       const fromRows = () =>
         askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions);
-      if (!isLong(window)) return fromRows();
-      const fragments = () => askedChunks((lists) => askedFromFragments(rows, wanted, lists), questions);
-      return preferFragments(db, reader, { fragments, rows: fromRows });
+      const from = (read: typeof askedFromFragments) => () =>
+        askedChunks((lists) => read(rows, wanted, lists), questions);
+      const stored = { packs: from(askedFromPacks), fragments: from(askedFromFragments) };
+      return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
     }),
   );
 }

@@ -56,8 +56,9 @@ export async function writeSegments(
           values (${accountId}, ${kpiId}, ${id}, ${week}, ${mean})`;
       }
     }
-    // These weeks have closed before, so they may be in fragments.
+    // These weeks have closed before, so they may be in fragments and packs.
     await tx`delete from fragment_weeks where account_id = ${accountId}`;
+    await tx`delete from pack_weeks where account_id = ${accountId}`;
     await raiseVersion(tx, accountId);
     return { breakdownId, ids };
   });

@@ -26,28 +26,32 @@ import {
   selectWeeksToBuild,
   upsertFragments,
 } from './fragments.sql.ts';
+import { buildPacks } from './build-packs.ts';
+import { deleteAllPacks, selectAccountsToPack } from './packs.sql.ts';
 
-/** Whether a closed week is not in fragments yet. */
+/** Whether a closed week is not in fragments or packs yet. */
 export const areFragmentsDue = async (pool: Pool): Promise<boolean> =>
-  (await selectAccountsToBuild(pool)).length > 0;
+  (await selectAccountsToBuild(pool)).length > 0 || (await selectAccountsToPack(pool)).length > 0;
 
-/** Builds the fragments of all accounts that are due. A failure of one account does not stop the others; it is thrown at the end. */
+/** Builds the fragments and packs of all accounts that are due. A failure of one account does not stop the others; it is thrown at the end. */
 export async function buildAllFragments(pool: Pool): Promise<void> {
   const failures: unknown[] = [];
-  for (const accountId of await selectAccountsToBuild(pool)) {
+  const due = [...(await selectAccountsToBuild(pool)), ...(await selectAccountsToPack(pool))];
+  for (const accountId of new Set(due)) {
     await buildFragments(pool, accountId).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
 }
 
 /**
- * Builds the fragments of an account's closed weeks, in short transactions. If the process is killed, or another one does the same, what has been
+ * Builds the fragments and packs of an account's closed weeks, in short transactions. If the process is killed, or another one does the same, what has been
  * written is right nevertheless, and the rest is written again. The pool needs two connections.
  */
 export async function buildFragments(pool: Pool, accountId: AccountId): Promise<void> {
   try {
     const due = Map.groupBy(await selectWeeksToBuild(pool, accountId), (week) => periodOf(weekIndex(week)));
     for (const weeks of due.values()) await buildWeeks(pool, accountId, weeks);
+    await buildPacks(pool, accountId);
   } catch (error) {
     if (!(error instanceof DamagedFrames)) throw error;
     await forgetFragments(pool, accountId);
@@ -55,11 +59,12 @@ export async function buildFragments(pool: Pool, accountId: AccountId): Promise<
   }
 }
 
-/** Deletes the fragments of an account, because one of them is damaged. The next call of `buildAllFragments` writes them again. */
+/** Deletes the fragments and packs of an account, because one of them is damaged. The next call of `buildAllFragments` writes them again. */
 export const forgetFragments = (pool: Pool, accountId: AccountId): Promise<void> =>
   inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await deleteAllFragments(tx, accountId);
+    await deleteAllPacks(tx, accountId);
   });
 
 /** Builds weeks of one period. */

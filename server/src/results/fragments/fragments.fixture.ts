@@ -101,6 +101,7 @@ export async function responseFromRows(pool: Pool, account: Account, request: Da
   await pool
     .begin(async (tx) => {
       await tx`delete from fragment_weeks where account_id = ${account.accountId}`;
+      await tx`delete from pack_weeks where account_id = ${account.accountId}`;
       ({ text } = await responseFrom(tx, account, request));
       throw undone;
     })

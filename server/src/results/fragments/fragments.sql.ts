@@ -25,13 +25,16 @@ export type WantedFigures = {
 };
 
 /**
- * The frames of up to 64 groups, one after another. `open`: what these groups are asked in open weeks, as lines of group, week, and question
+ * The frames of up to 16 groups, one after another. `open`: what these groups are asked in open weeks, as lines of group, week, and question
  * ids; empty except for asked questions. The first block has only `questionId` -1; without it, the fragments can't be used.
  */
 export type FrameBlock = { questionId: number; frames: Buffer; open: string };
 
-/** The number of blocks that are read together, and how many such batches wait for the reader. A block has some 100 KB. */
-const [blocksPerBatch, batchesAhead] = [2, 1];
+/**
+ * The number of blocks that are read together, and how many such batches wait for the reader. A block has about 100 KB. Larger ones take up to ten
+ * times as long per byte, because PostgreSQL gets new memory from the system for each copy of them.
+ */
+const [blocksPerBatch, batchesAhead] = [16, 1];
 
 /** Yields the frames of the groups, ordered by question, group and period, all as they were at one moment. */
 export async function* selectFrames(
@@ -46,7 +49,7 @@ export async function* selectFrames(
   const statement = db`
     with ${groupsInScope(db, accountId, scope)},
     blocks as (
-      select group_id / 64 as block, array_agg(group_id) as ids from scope group by group_id / 64
+      select group_id / 16 as block, array_agg(group_id) as ids from scope group by group_id / 16
     ),
     usable as materialized (${usableIn(db, accountId, figures, window)}),
     items (question_id) as (${itemsOf(db, accountId, figures)})
@@ -74,7 +77,7 @@ export async function* selectFrames(
 type RawBlock = (Buffer | null)[];
 
 /** Returns a statement that reads its columns as bytes, because it takes longer to create strings than to read the rows. */
-const asBytes = (statement: Fragment) => statement.raw() as unknown as PendingRows<RawBlock>;
+export const asBytes = (statement: Fragment) => statement.raw() as unknown as PendingRows<RawBlock>;
 
 const blockOf = ([questionId, frames, open]: RawBlock): FrameBlock => ({
   questionId: Number(questionId?.toString('latin1')),
@@ -127,10 +130,16 @@ const periodsOf = ({ first, last }: Window): [first: number, last: number] => [
 ];
 
 /**
- * A row if the figures of all weeks can be read from fragments: those of closed weeks are complete, and open weeks have none yet. Questions that
- * open weeks ask are added, but only after those of closed weeks.
+ * A row if the figures of all weeks can be read from fragments, or from packs: those of closed weeks are complete, and open weeks have none yet.
+ * Questions that open weeks ask are added, but only after those of closed weeks.
  */
-function usableIn(db: Db, accountId: AccountId, { kind }: WantedFigures, { first, last }: Window): Fragment {
+export function usableIn(
+  db: Db,
+  accountId: AccountId,
+  { kind }: WantedFigures,
+  { first, last }: Window,
+  complete: 'fragment_weeks' | 'pack_weeks' = 'fragment_weeks',
+): Fragment {
   const isInTheWay =
     kind === fragmentKinds.asked
       ? db`exists (select from weeks c
@@ -140,7 +149,7 @@ function usableIn(db: Db, accountId: AccountId, { kind }: WantedFigures, { first
     select 1
     where  not exists (
       select from weeks w
-      left   join fragment_weeks f on f.account_id = w.account_id and f.week = w.week
+      left   join ${db(complete)} f on f.account_id = w.account_id and f.week = w.week
       where  w.account_id = ${accountId} and w.week between ${first} and ${last} and f.week is null
         and  (w.closed_at is not null or ${isInTheWay})
     )`;
@@ -161,7 +170,7 @@ function itemsOf(db: Db, accountId: AccountId, { kind, questionIds }: WantedFigu
     where  i.question_id is not null`;
 }
 
-const openOf = (db: Db, accountId: AccountId, { first, last }: Window): Fragment => db`
+export const openOf = (db: Db, accountId: AccountId, { first, last }: Window): Fragment => db`
   select string_agg(a.group_id || ' ' || a.week || ' ' || array_to_string(a.question_ids, ','), ${'\n'}
                     order by a.group_id, a.week) as open
   from   asked a

@@ -185,6 +185,17 @@ describe('responses from fragments', () => {
     expect(fromFragments).toBeGreaterThan(4);
   }, 240_000);
 
+  test('come from packs or from the fragments of each group, if there are no packs', async () => {
+    const company = await openCompany();
+    for (const week of [1, 2, 3]) await importWeek(company, randomFrom(week, 'both'), weekAt(week));
+    await buildFragments(world.pool, company.account.id);
+    await world.pool`delete from fragment_weeks where account_id = ${company.account.id}`;
+    expect(await compareSome(company, randomFrom(1, 'packs'), 40)).toBeGreaterThan(4);
+    await buildFragments(world.pool, company.account.id);
+    await withoutPacks(company.account.id);
+    expect(await compareSome(company, randomFrom(2, 'packs'), 40)).toBeGreaterThan(4);
+  });
+
   test('contain segments, and only those that were requested', async () => {
     const company = await openCompany();
     const { account, question } = company;
@@ -260,6 +271,7 @@ describe('a damaged fragment', () => {
       for (let seed = 0; seed < caseCount('DAMAGED_FRAGMENTS', 24); seed++) {
         const random = randomFrom(seed, how);
         await buildFragments(world.pool, account.id);
+        await withoutPacks(account.id);
         const rows = await world.pool<{ ctid: string; kind: number; frame: string }[]>`
         select ctid::text as "ctid", kind, frame from fragments where account_id = ${account.id} order by 1`;
         const { ctid, kind, frame } = random.oneOf(rows);
@@ -309,6 +321,7 @@ describe('a damaged fragment', () => {
     ];
     for (const [what, from] of moves) {
       await buildFragments(world.pool, id);
+      await withoutPacks(id);
       await world.pool.unsafe(`
         update fragments t set frame = f.frame from fragments f
         where  f.kind = 1 and ${from}
@@ -338,7 +351,7 @@ describe('a damaged fragment', () => {
       yield 'ölf Bo';
       yield 'xkämpfer';
     };
-    const how = { fragments: damaged, rows };
+    const how = { stored: [damaged], rows };
     const textOf = async (version: string) => {
       const parts: Buffer[] = [];
       const reader = { accountId: account.accountId, version, onDamage: () => {} };
@@ -355,6 +368,7 @@ describe('a damaged fragment', () => {
     const { account, group } = company;
     await buildFragments(world.pool, account.id);
     await world.pool`update fragments set frame = frame || 'x' where account_id = ${account.id}`;
+    await withoutPacks(account.id);
     const path = `/v1/results?groupId=${group['company']}&includeSubgroups=true${range('2026-01-05', '2026-11-22')}`;
     const { status } = await world.request('GET', path, { headers: { authorization: account.token } });
     expect(status).toBe(200);
@@ -414,7 +428,7 @@ describe('fragments', () => {
     expect((await fragmentsOf(account.id)).groups).not.toContain(gone);
   });
 
-  test('serve groups, with and without their subgroups, if they are requested for 13 weeks or more', async () => {
+  test('serve single groups if they are requested for 13 weeks or more, and packs groups with their subgroups in any weeks', async () => {
     const company = await openCompany();
     const { account, group } = company;
     await buildFragments(world.pool, account.id);
@@ -428,7 +442,7 @@ describe('fragments', () => {
       expect([
         await isFromRows('2026-08-24', withSubgroups),
         await isFromRows('2026-08-31', withSubgroups),
-      ]).toEqual([false, true]);
+      ]).toEqual([false, !withSubgroups]);
   });
 
   test('of closed weeks only are written, and the open week is added to asked questions', async () => {
@@ -472,6 +486,10 @@ describe('fragments', () => {
     expect(await versionOf(company.account.id)).toBe(before);
   });
 });
+
+/** Makes the account read many groups from fragments. */
+const withoutPacks = (accountId: number) =>
+  world.pool`delete from pack_weeks where account_id = ${accountId}`;
 
 const whole = { first: '2026-01-05', last: '2026-11-16' };
 const queryOf = (groupId: number, more: object = {}) => ({

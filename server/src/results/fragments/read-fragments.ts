@@ -16,10 +16,10 @@ import {
   selectFrames,
   selectFramesOfOne,
 } from './fragments.sql.ts';
-import { Output } from './output.ts';
+import { NestedOutput, Output } from './output.ts';
 
-/** Thrown before anything else if fragments can't be used. */
-class NotInFragments extends Error {}
+/** Thrown before anything else if fragments, or packs, can't be used. */
+export class NotInFragments extends Error {}
 
 export type ResponseChunks = AsyncIterable<Chunk>;
 
@@ -76,29 +76,6 @@ export async function* valuesFromFragments(
     }
   }
   yield output.rest();
-}
-
-/** Writes a JSON object of groups, or of questions with such objects. */
-class NestedOutput extends Output {
-  private questionId = -1;
-  private groupId = -1;
-
-  /** Begins a group, unless the last entry was in the same one. Returns how many characters of the next entry to leave out: its comma. */
-  enter(questionId: number, groupId: number): 0 | 1 {
-    if (questionId === this.questionId && groupId === this.groupId) return 0;
-    const isFirst = this.groupId === -1;
-    const isOther = questionId !== this.questionId && questionId !== 0;
-    if (!isFirst) this.text(isOther ? '}},' : '},');
-    this.text(`${isFirst ? '{' : ''}${isOther ? `"${questionId}":{` : ''}"${groupId}":{`);
-    [this.questionId, this.groupId] = [questionId, groupId];
-    return 1;
-  }
-
-  /** Ends the object, and returns what has not been handed out. */
-  ended(): Buffer {
-    this.text(this.groupId === -1 ? '{}' : this.questionId === 0 ? '}}' : '}}}');
-    return this.rest();
-  }
 }
 
 /** Yields results as a JSON object of questions, groups and weeks. Adds the questions that have any to `included`. */
@@ -167,7 +144,7 @@ export async function* askedFromFragments(
 }
 
 /** Returns the entries of open weeks, the last one first. */
-function openAsked(open: string, lists: Set<string>): { groupId: number; text: string }[] {
+export function openAsked(open: string, lists: Set<string>): { groupId: number; text: string }[] {
   const lines = open === '' ? [] : open.split('\n');
   return lines.toReversed().map((line) => {
     const [groupId, week, questionIds] = line.split(' ') as [string, string, string];
@@ -212,25 +189,30 @@ export async function textFromFragments(
 export type OnDamage = (accountId: AccountId, error: Error) => void;
 
 /**
- * Yields a response from fragments, or from rows if they can't be used. If one is damaged, the rest comes from rows, if the account still has its
- * version, because both are the same text then. `db`: for a statement while rows are read.
+ * Yields a response from the first of `stored` that can be used, packs or fragments, or else from rows. If one is damaged, the rest comes from
+ * rows, if the account still has its version, because both are the same text then. `db`: for a statement while rows are read.
  */
 export async function* preferFragments(
   db: Db,
   { accountId, version, onDamage }: { accountId: AccountId; version: string; onDamage: OnDamage },
-  { fragments, rows }: { fragments: () => ResponseChunks; rows: () => ResponseChunks },
+  { stored, rows }: { stored: (() => ResponseChunks)[]; rows: () => ResponseChunks },
 ): AsyncGenerator<Chunk> {
   let sent = 0;
   let failure: Error | undefined;
-  try {
-    for await (const chunk of fragments()) {
-      sent += Buffer.byteLength(chunk);
-      yield chunk;
+  for (const chunks of stored) {
+    try {
+      // What does not depend on figures may have been sent already.
+      for await (const chunk of chunksAfter(sent, chunks())) {
+        sent += Buffer.byteLength(chunk);
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      if (error instanceof NotInFragments) continue;
+      if (!(error instanceof DamagedFrames)) throw error;
+      onDamage(accountId, (failure = error));
+      break;
     }
-    return;
-  } catch (error) {
-    if (error instanceof DamagedFrames) onDamage(accountId, (failure = error));
-    else if (!(error instanceof NotInFragments)) throw error;
   }
   for await (const chunk of chunksAfter(sent, rows())) {
     if (failure && sent > 0 && !(await hasVersion(db, accountId, version))) throw failure;

@@ -44,6 +44,9 @@ export const versionedTables: Record<string, readonly string[] | undefined> = {
   // Derived from the figures. Building them changes no response.
   fragments: [],
   fragment_weeks: [],
+  packs: [],
+  pack_weeks: [],
+  pack_blocks: [],
   question_variances: undefined,
   question_statistics: undefined,
   kpi_statistics: undefined,
