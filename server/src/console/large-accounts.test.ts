@@ -1,4 +1,5 @@
-// The console with more groups than it loads as a whole: trees come by level, heat maps in windows, and a request reads only what it returns.
+// The console with more groups than it loads as a whole: trees come by level, heat maps in windows, and a request reads only what it
+// returns.
 import type {
   FoundGroups,
   GroupDetails,
@@ -8,13 +9,18 @@ import type {
 } from '@soundings/contract/console/groups.ts';
 import type { HeatMap, HeatRow, ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
-import { maxGroupOptions, maxGroupsFound } from '@soundings/contract/limits.ts';
+import { maxGroupOptions, maxGroupsFound, maxSubgroupsListed } from '@soundings/contract/limits.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Db, inTransaction } from '../db/db.ts';
 import { type SendRequest, signIn } from '../testing/signed-in.ts';
+import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import type { Who } from './core/console.ts';
+import { subgroupsIn, treeOf } from './groups/seen-tree.ts';
+import { openTrees } from './groups/trees.ts';
 import { fillLargeTree, largeTree } from './large-accounts.fixture.ts';
 import { selectPeopleWindow } from './people/people.sql.ts';
+import { readHeatRows } from './results/heat-windows.ts';
 import { readGroups } from './results/reading.ts';
 
 let world: World;
@@ -188,6 +194,93 @@ describe('the heat map', () => {
   test('a manager of few groups has a map that is whole', async () => {
     const map = await read<HeatMap>('/results/heat-map', manager);
     expect([map.isWhole, map.rows.length]).toEqual([true, map.count]);
+  });
+});
+
+describe('after random changes', () => {
+  const versionOf = async () => {
+    const [row] = await world.pool<{ version: string }[]>`
+      select version::text as version from accounts where account_id = ${account.id}`;
+    return row!.version;
+  };
+  const change = async (work: () => Promise<unknown>) => {
+    await work();
+    await world.pool`update accounts set version = version + 1 where account_id = ${account.id}`;
+  };
+  const insertGroups = () =>
+    change(
+      () => world.pool`
+        insert into groups (account_id, managed, name, parent_id)
+        select ${account.id}, false, 'Unit ' || floor(random() * 3000), g.group_id
+        from  (select group_id from groups where account_id = ${account.id} order by random() limit 40) g`,
+    );
+
+  test('levels and windows have every group once, in the order of the names, and never more than their limits', async () => {
+    const { pool } = world;
+    const trees = openTrees(Promise.resolve(pool));
+    const { compare } = new Intl.Collator('en', { numeric: true });
+    for (let i = 0; i < 3; i++) {
+      await insertGroups();
+      const who = {
+        accountId: account.id,
+        userId: 0,
+        role: 'Administrator',
+        version: await versionOf(),
+      } as Who;
+      const rows = await pool<{ id: number; parentId: number | null; name: string }[]>`
+        select group_id as id, parent_id as "parentId", name from groups where account_id = ${account.id}`;
+      const below = Map.groupBy(rows, ({ parentId }) => parentId);
+      const inOrder = (parentId: number | null): number[] =>
+        (below.get(parentId) ?? [])
+          .toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)
+          .flatMap(({ id }) => [id, ...inOrder(id)]);
+      const tree = await trees.of(pool, who, 'en');
+      const byLevels = (groups: readonly { id: number }[]): number[] => {
+        expect(groups.length).toBeLessThanOrEqual(maxSubgroupsListed);
+        return groups.flatMap(({ id }) => [id, ...byLevels(subgroupsIn(tree, id).groups)]);
+      };
+      expect(byLevels(treeOf(tree).groups)).toEqual(inOrder(null));
+      const wanted = { week: undefined, compare: undefined, language: 'en' };
+      const windows: number[] = [];
+      for (;;) {
+        const limit = 1 + Math.floor(Math.random() * 999);
+        const { total, rows: some } = await readHeatRows(pool, who, trees, wanted, {
+          offset: windows.length,
+          limit,
+        });
+        expect(some.length).toBeLessThanOrEqual(Math.min(limit, 200));
+        windows.push(...some.map(({ id }) => id));
+        if (windows.length >= total) break;
+      }
+      expect(windows).toEqual(inOrder(null).filter((id) => id !== tree.company?.id));
+    }
+  });
+
+  test('numbers of people are those of the last of several changes as soon as they are counted', async () => {
+    const { pool } = world;
+    const trees = openTrees(Promise.resolve(pool));
+    const who = async () =>
+      ({ accountId: account.id, userId: 0, role: 'Administrator', version: await versionOf() }) as Who;
+    const peopleIn = async (language: string) =>
+      (await trees.of(pool, await who(), language)).get(idOf(0))!.people;
+    const before = await peopleIn('en');
+    expect(await peopleIn('sv')).toBe(before);
+    for (let i = 1; i <= 3; i++) {
+      await change(
+        () => pool`
+          with one as (
+            insert into users (account_id, managed, first_name, last_name, active, role)
+            values (${account.id}, false, 'New', ${`person ${i}`}, true, 'User') returning user_id
+          )
+          insert into memberships (account_id, user_id, kind, group_id)
+          select ${account.id}, user_id, 'memberOf', ${idOf(3)} from one`,
+      );
+      // Two readings start counting, and neither waits for it.
+      await Promise.all([peopleIn('en'), peopleIn('sv')]);
+    }
+    await until(async () => (await peopleIn('en')) === before + 3);
+    await until(async () => (await peopleIn('sv')) === before + 3);
+    expect(await trees.peopleIn(pool, await who(), idOf(0))).toBe(before + 3);
   });
 });
 

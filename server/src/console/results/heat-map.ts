@@ -155,7 +155,9 @@ function comparisonIn(
     'none',
   ];
   const kind = chosenOf(available, wanted);
-  const topIds = new Set(rows.map(({ id }) => ancestorsOf(id, parents).at(-1)));
+  // All groups below a row of the first level are in the same tree as that row.
+  const highestRows = rows.filter(({ level }) => level === 1);
+  const topIds = new Set(highestRows.map(({ id }) => ancestorsOf(id, parents).at(-1)));
   const shared = topIds.size === 1 ? tops.find(({ id }) => topIds.has(id)) : undefined;
   return { kind, group: kind === 'company' && shared ? headOf(shared) : null, available };
 }
