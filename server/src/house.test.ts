@@ -293,6 +293,7 @@ const publicFiles = [
   'console/core/dev.ts',
   'console/core/pages.ts',
   'console/groups/open-groups.ts',
+  'console/groups/trees.ts',
   'console/reports/read-reports.ts',
   'console/reports/report-data.ts',
   'console/reports/report-files.ts',
