@@ -25,15 +25,8 @@ import { pendingIn, warnOfEffects, warnOfMovedGroups } from './plan-warnings.ts'
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { bodyDigest, rememberRepeated, reportOfRepeated } from './repeated/repeated.ts';
 import { requestFaultOf, runEnd } from './run-end.ts';
-import {
-  copyChanges,
-  insertRun,
-  type RunStart,
-  showProcessing,
-  updateFailed,
-  updateRun,
-} from './runs.sql.ts';
-import { auditRun } from './runs.ts';
+import { copyChanges, insertRun, type RunStart, showProcessing, updateFailed } from './runs.sql.ts';
+import { auditRun, storeRunEnd } from './runs.ts';
 import {
   selectAdministrators,
   selectCurrentGroups,
@@ -90,9 +83,12 @@ export async function pushOrganization(
     };
   };
   const ended = await inTransaction(pool, async (tx) => {
-    await showProcessing(tx, accountId, run.id);
     const wanted = { runId: run.id, organization, deleteGroupResults, isGone };
-    const end = await synchronize(tx, accountId, wanted, findings);
+    // The connection runs them in order.
+    const [, end] = await Promise.all([
+      showProcessing(tx, accountId, run.id),
+      synchronize(tx, accountId, wanted, findings),
+    ]);
     if (!end.refusal && isEmpty(end.plan) && findings.warnings().length === 0)
       await rememberRepeated(tx, accountId, report(end.plan), digest);
     return end;
@@ -138,8 +134,8 @@ async function synchronize(
   findings: Findings,
 ): Promise<Synchronized> {
   const { runId } = wanted;
-  const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
-  const { current, targetTree, details, owners } = await readAndMatch(tx, accountId, organization, findings);
+  const matched = await readAndMatch(tx, accountId, wanted.organization, findings);
+  const { organization, current, targetTree, details, owners } = matched;
   // The client may have left while the request waited for the lock on the account.
   if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has disconnected.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
@@ -212,29 +208,33 @@ export async function rejectInvalidRun(
   findings: Findings,
 ): Promise<Synchronized> {
   const refusal = requestFaultOf(findings);
-  await updateRun(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
-  await auditRun(tx, accountId, runId);
+  await storeRunEnd(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
   return { outcome: 'refused', refusal };
 }
 
-/** Locks the account, reads its current state and checks the request against it. */
+/**
+ * Locks the account, reads its current state and checks the request against it. Returns the request, too: without roles if the account
+ * doesn't allow pushes and files to set them.
+ */
 async function readAndMatch(
   tx: Transaction,
   accountId: AccountId,
-  organization: SentOrganization,
+  sent: SentOrganization,
   findings: Findings,
 ) {
-  const sentUsers = organization.data.users;
-  const isDirectory = organization.isDirectory === true;
-  const concerned = concernedBy(organization);
+  const sentUsers = sent.data.users;
+  const isDirectory = sent.isDirectory === true;
+  const concerned = concernedBy(sent);
   // One connection runs these in order, so the lock comes first. Sending them together saves round trips.
-  const [, groups, users, administrators, attributes] = await Promise.all([
+  const [, account, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
+    sentUsers?.some(hasRole) ? accountById(tx, accountId) : undefined,
     selectCurrentGroups(tx, accountId, isDirectory),
     sentUsers ? selectCurrentUsers(tx, accountId, isDirectory, concerned) : [],
     sentUsers ? selectAdministrators(tx, accountId, isDirectory) : [],
     attributesOf(tx, accountId),
   ]);
+  const organization = account && !account.rolesBySync ? withoutRoles(sent, findings) : sent;
   const current: CurrentState = {
     groups,
     users,
@@ -250,7 +250,7 @@ async function readAndMatch(
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
   if (concerned) await addOwners(tx, accountId, isDirectory, users, owners);
   matchOrganization(organization, current, targetTree, { inQuestion, details, owners }, findings);
-  return { current, targetTree, details, owners };
+  return { organization, current, targetTree, details, owners };
 }
 
 /**
@@ -287,19 +287,6 @@ export const namesOfGroups = (
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
   ]);
 
-/** Returns the request, without roles if the account doesn't allow pushes and files to set them. */
-async function withAllowedRoles(
-  tx: Transaction,
-  accountId: AccountId,
-  organization: SentOrganization,
-  findings: Findings,
-): Promise<SentOrganization> {
-  if (!organization.data.users?.some(hasRole)) return organization;
-  await lockAccount(tx, accountId);
-  if ((await accountById(tx, accountId)).rolesBySync) return organization;
-  return withoutRoles(organization, findings);
-}
-
 const hasRole = ({ accessInfo }: User) => accessInfo?.role !== undefined;
 
 /** Returns the request without roles, with a warning if it has any. */
@@ -330,8 +317,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
 ): Promise<Synchronized> {
   const refusal = findings.faultCount() > 0 ? requestFaultOf(findings) : undefined;
   const result = { ...end, ...(refusal && { refusal }) };
-  await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, result));
-  await auditRun(tx, accountId, runId);
+  await storeRunEnd(tx, accountId, runId, runEnd(organization.settings, findings, result));
   return result as Synchronized;
 }
 

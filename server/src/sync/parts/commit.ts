@@ -35,9 +35,8 @@ import {
   insertRemovals,
   showProcessing,
   updateFailed,
-  updateRun,
 } from '../runs.sql.ts';
-import { auditRun } from '../runs.ts';
+import { storeRunEnd } from '../runs.ts';
 import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
 import { checkExpected } from '../sync.ts';
 import {
@@ -118,8 +117,7 @@ async function endCommit(
   const isApplied = !refusal && !isDryRun(settings);
   const outcome = refusal ? 'refused' : isApplied ? 'applied' : 'validated';
   const end = { outcome, ...(refusal && { refusal }), ...(plan && { plan }), setsTree } as const;
-  await updateRun(tx, accountId, run.id, runEnd(settings, findings, end));
-  await auditRun(tx, accountId, run.id);
+  await storeRunEnd(tx, accountId, run.id, runEnd(settings, findings, end));
   await updatePushReport(tx, accountId, run.id, {
     ...(plan && { plan: plan.digest, summary: plan.summary }),
     ...(refusal && { message: refusal.message, details: refusal.details }),
