@@ -1,10 +1,8 @@
-// Reads the body of an organization request: decompresses it, parses the JSON and checks its shape.
-import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+// Reads the body of an organization request: decompresses it and parses the JSON.
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
-import { readOrganization, type SentOrganization } from './check.ts';
 import type { Findings } from './findings.ts';
 
 const gunzip = promisify(gunzipWithCallback);
@@ -13,24 +11,20 @@ const gunzip = promisify(gunzipWithCallback);
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
 
 /**
- * Returns the request in a body, and adds its faults to `findings`. Returns undefined if the body can't be read. Throws a Fault
- * (too_large) if it is too large once decompressed.
+ * Returns the JSON of a body as it was sent, decompressed. Adds a fault and returns undefined if it can't be decompressed. `most`: its largest
+ * size in bytes.
  */
-export async function readBody(body: SentBody, findings: Findings): Promise<SentOrganization | undefined> {
-  const read = await readJson(body, maxOrganizationBodyBytes, findings);
-  return read && readOrganization(read.value, findings);
-}
-
-/** Like `readBody`, for any JSON. `most`: the largest size of the JSON in bytes. */
-export async function readJson(
+export const jsonOf = async (
   { bytes, gzip }: SentBody,
   most: number,
   findings: Findings,
-): Promise<{ value: JsonValue; size: number } | undefined> {
-  const json = gzip ? await decompress(bytes, most, findings) : bytes;
-  const parsed = json && parseJson(json);
-  if (parsed && 'value' in parsed) return { value: parsed.value, size: json.byteLength };
-  if (parsed) findings.fault(parsed.fault);
+): Promise<Uint8Array | undefined> => (gzip ? decompress(bytes, most, findings) : bytes);
+
+/** Parses JSON. Adds a fault and returns undefined if it is invalid. */
+export function valueOf(json: Uint8Array, findings: Findings): JsonValue | undefined {
+  const parsed = parseJson(json);
+  if ('value' in parsed) return parsed.value;
+  findings.fault(parsed.fault);
   return undefined;
 }
 
