@@ -129,9 +129,9 @@ test('a statement that is not prepared is sent without asking for the types of i
   for (const number of [4, 5]) {
     await inTransaction(unprepared, async (tx) => {
       const query = send(tx, number).execute();
-      const asked = query as unknown as Described;
+      const described = query as unknown as Described;
       await setImmediate();
-      seen.push([Boolean(asked.describeFirst), asked.statement?.types.every((type) => type > 0)]);
+      seen.push([Boolean(described.describeFirst), described.statement?.types.every((type) => type > 0)]);
       expect([...(await query)], see).toEqual([{ n: number + 1, list: [number, 2], nothing: null }]);
     });
   }

@@ -3,7 +3,6 @@
 // have changed. A later list is read with the index of an earlier one, and only texts that are new are parsed. Pure.
 import type { User } from '@soundings/contract/organization.ts';
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
-import { randomFillSync } from 'node:crypto';
 import { Digest } from '../../base/crypto/digest.ts';
 import { addGroups, ownDigest } from '../repeated/fingerprints.ts';
 import { digestText, type Seed } from '../texts/text-digest.ts';
@@ -62,9 +61,9 @@ export class PeopleWriter {
   readonly #digest = new Uint32Array(4);
   #count = 0;
 
-  constructor(known: KnownTexts | undefined, count: number) {
+  constructor(known: KnownTexts | undefined, count: number, seed: Seed) {
     this.#known = known;
-    this.#seed = known?.seed ?? newSeed();
+    this.#seed = known?.seed ?? seed;
     this.#names = new Map(known?.names.map((name, i) => [name, i]));
     this.#people = new Bytes(count * 56);
   }
@@ -110,8 +109,6 @@ export class PeopleWriter {
     return Buffer.concat([head.written(), this.#people.written()]);
   }
 }
-
-const newSeed = (): Seed => [...randomFillSync(new Uint32Array(4))] as unknown as Seed;
 
 /** Returns how many values the JSON of a user has, without unknown fields. */
 function valuesOf(user: User): number {

@@ -16,15 +16,16 @@ import {
   zstdDecompress as zstdDecompressWithCallback,
 } from 'node:zlib';
 import { accountById } from '../../accounts/accounts.ts';
+import { randomWords } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
-import { jsonOf, type SentBody, tooLargeFault } from '../parse.ts';
+import { jsonOf, type SentBody, tooLargeFault } from '../texts/parse.ts';
 import { requestFaultOf } from '../run-end.ts';
 import { lockOpenPush, partsMissing } from './parts.ts';
 import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
-import { countOf, indexOfLists, readByTexts, type ReadLists, readParsed } from '../texts/read-lists.ts';
+import { userCountOf, indexOfLists, readByTexts, type ReadLists, readParsed } from '../texts/read-lists.ts';
 import { selectTexts } from '../texts/sent-texts.sql.ts';
 import { knownTextsOf } from './people-index.ts';
 
@@ -46,7 +47,7 @@ export async function storePart(
     (readByTexts(json, index && knownTextsOf(index), readPart) ?? readParsed(json, readPart, findings));
   if (!lists || findings.faultCount() > 0) throw requestFaultOf(findings);
   const { users, groups } = lists.organization.data;
-  const counts = { users: users ? countOf(lists) : null, groups: groups?.length ?? null };
+  const counts = { users: users ? userCountOf(lists) : null, groups: groups?.length ?? null };
   if ((counts.users ?? 0) + (counts.groups ?? 0) > maxPartEntries)
     throw tooLargeFault(
       `A part can list at most ${maxPartEntries} users and groups. Split it into several parts.`,
@@ -73,18 +74,18 @@ function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Bu
     const json = Buffer.from(JSON.stringify({ groups }));
     return { json, bytes: json.length, people: null };
   }
-  const { index, stored } = indexOfLists(lists, { isStored: true });
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomWords() });
   const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
-  const pieces: Uint8Array[] = [start];
+  const chunks: Uint8Array[] = [start];
   const comma = Buffer.from(',');
   for (const [i, { content }] of stored.entries()) {
-    if (i > 0) pieces.push(comma);
-    pieces.push(typeof content === 'string' ? Buffer.from(content) : content);
+    if (i > 0) chunks.push(comma);
+    chunks.push(typeof content === 'string' ? Buffer.from(content) : content);
   }
-  pieces.push(Buffer.from(']}'));
+  chunks.push(Buffer.from(']}'));
   const commas = Math.max(0, stored.length - 1);
   const bytes = stored.reduce((sum, { canonical }) => sum + canonical, start.length + commas + 2);
-  return { json: Buffer.concat(pieces), bytes, people: index(start.length) };
+  return { json: Buffer.concat(chunks), bytes, people: index(start.length) };
 }
 
 /** Reads a part like a request without settings. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
-import type { SentBody } from '../parse.ts';
+import type { SentBody } from '../texts/parse.ts';
 import { selectRepeated, selectState, upsertRepeated } from './repeated.sql.ts';
 import { insertSameRun, type RunStart } from '../runs.sql.ts';
 import { auditRun } from '../runs.ts';

@@ -6,8 +6,8 @@ import type { User } from '@soundings/contract/organization.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts';
 import type { SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
-import { valueOf } from '../parse.ts';
 import { externalIdDigest, idDigestAt, type KnownTexts, PeopleWriter } from '../parts/people-index.ts';
+import type { Seed } from './text-digest.ts';
 import { splitUsers, type SplitUsers, withoutKnown } from './split-users.ts';
 
 type Read = (value: JsonValue, findings: Findings) => SentOrganization | undefined;
@@ -66,10 +66,14 @@ function hasDifferentIds({ organization, known, split }: ReadLists): boolean {
 
 /** Parses lists and checks everything. Returns undefined if they can't be read. */
 export function readParsed(json: Uint8Array, read: Read, findings: Findings): ReadLists | undefined {
-  const value = valueOf(json, findings);
-  const organization = value === undefined ? undefined : read(value, findings);
+  const parsed = parseJson(json);
+  if ('fault' in parsed) {
+    findings.fault(parsed.fault);
+    return undefined;
+  }
+  const organization = read(parsed.value, findings);
   if (!organization) return undefined;
-  const users = usersIn(value as JsonValue) ?? [];
+  const users = usersIn(parsed.value) ?? [];
   const isClean = findings.faultCount() === 0 && findings.warnings().length === 0;
   const found = isClean ? splitUsers(json) : undefined;
   const split = found?.from.length === users.length ? found : undefined;
@@ -89,7 +93,7 @@ const isParsedIn =
     data.users?.[i] === parsed[i];
 
 /** Returns how many users the lists have, with those whose texts are known. */
-export const countOf = ({ organization, known, split }: ReadLists): number =>
+export const userCountOf = ({ organization, known, split }: ReadLists): number =>
   known ? (split as SplitUsers).known.length : (organization.data.users?.length ?? 0);
 
 /** Returns what gives each user of the lists, by the position in them. Those whose texts are known are parsed. */
@@ -113,17 +117,17 @@ export function usersOf({ json, organization, known, split }: ReadLists): (i: nu
 type StoredUser = { content: string | Uint8Array; canonical: number };
 
 /**
- * Returns the index of the people in lists, and their JSON if they are to be `stored`. `start`: where the first one is in the stored JSON.
+ * Returns the index of the people in lists, and their JSON if they are to be stored. `seed`: of the digests, if no texts are known. `start`: where the first one is in the stored JSON.
  */
 export function indexOfLists(
   lists: ReadLists,
-  { isStored }: { isStored: boolean },
+  { isStored, seed }: { isStored: boolean; seed: Seed },
 ): { index: (start: number) => Buffer; stored: StoredUser[] } {
   const { json, organization, split, known, isParsed } = lists;
   const users = organization.data.users ?? [];
   const view = new DataView(json.buffer, json.byteOffset, json.byteLength);
-  const count = countOf(lists);
-  const writer = new PeopleWriter(known, count);
+  const count = userCountOf(lists);
+  const writer = new PeopleWriter(known, count, seed);
   const userOf = usersOf(lists);
   const stored: StoredUser[] = [];
   const textAt = (i: number) => json.subarray(split?.from[i], split?.to[i]);

@@ -44,14 +44,14 @@ export function splitUsers(bytes: Uint8Array, known?: KnownTexts): SplitUsers | 
 
 /** Returns the JSON with a 0 in place of each known user. */
 export function withoutKnown(bytes: Uint8Array, { start, end, from, to, known }: SplitUsers): Buffer {
-  const pieces: Uint8Array[] = [bytes.subarray(0, start)];
+  const chunks: Uint8Array[] = [bytes.subarray(0, start)];
   const [zero, comma] = [Buffer.from('0'), Buffer.from(',')];
   for (let i = 0; i < from.length; i++) {
-    if (i > 0) pieces.push(comma);
-    pieces.push((known[i] as number) >= 0 ? zero : bytes.subarray(from[i], to[i]));
+    if (i > 0) chunks.push(comma);
+    chunks.push((known[i] as number) >= 0 ? zero : bytes.subarray(from[i], to[i]));
   }
-  pieces.push(bytes.subarray(end));
-  return Buffer.concat(pieces);
+  chunks.push(bytes.subarray(end));
+  return Buffer.concat(chunks);
 }
 
 /** Returns functions that find known texts: the one that is expected at an offset, and the one that is from one offset to another; or -1. */

@@ -17,7 +17,7 @@ export function digestText(
   const whole = from + ((to - from) & ~3);
   let rest = 0;
   for (let i = whole; i < to; i++) rest = (rest << 8) | view.getUint8(i);
-  // The length, which comes last, tells texts apart that differ in zero bytes at their end.
+  // With the length, which comes last, texts that differ only in zero bytes at their end have different digests.
   for (let i = from; i <= whole + 4; i += 4) {
     const word = i < whole ? view.getInt32(i, true) : i === whole ? rest : to - from;
     a = Math.imul(a ^ word, 0x2c1b3c6d);

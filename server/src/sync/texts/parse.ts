@@ -1,9 +1,8 @@
-// Reads the body of an organization request: decompresses it and parses the JSON.
+// Reads the body of an organization request: decompresses it.
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
-import { Fault } from '../base/errors.ts';
-import { type JsonValue, parseJson } from '../base/json.ts';
-import type { Findings } from './findings.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Findings } from '../findings.ts';
 
 const gunzip = promisify(gunzipWithCallback);
 
@@ -19,14 +18,6 @@ export const jsonOf = async (
   most: number,
   findings: Findings,
 ): Promise<Uint8Array | undefined> => (gzip ? decompress(bytes, most, findings) : bytes);
-
-/** Parses JSON. Adds a fault and returns undefined if it is invalid. */
-export function valueOf(json: Uint8Array, findings: Findings): JsonValue | undefined {
-  const parsed = parseJson(json);
-  if ('value' in parsed) return parsed.value;
-  findings.fault(parsed.fault);
-  return undefined;
-}
 
 async function decompress(
   bytes: Uint8Array,
