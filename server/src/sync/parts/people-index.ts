@@ -68,11 +68,11 @@ export class PeopleWriter {
     this.#people = new Bytes(count * 56);
   }
 
-  /** Adds the person at a position of the known texts. */
-  addKnown(place: number): void {
+  /** Adds the people of the known texts from one position to another. */
+  addKnown(from: number, to: number): void {
     const { bytes, at } = this.#known as KnownTexts;
-    this.#people.addBytes(bytes.subarray(at[place], at[place + 1]));
-    this.#count++;
+    this.#people.addBytes(bytes.subarray(at[from], at[to]));
+    this.#count += to - from;
   }
 
   add({ user, text, canonical, isChanged }: IndexedUser): void {

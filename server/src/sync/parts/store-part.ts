@@ -76,16 +76,10 @@ function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Bu
   }
   const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomWords() });
   const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
-  const chunks: Uint8Array[] = [start];
-  const comma = Buffer.from(',');
-  for (const [i, { content }] of stored.entries()) {
-    if (i > 0) chunks.push(comma);
-    chunks.push(typeof content === 'string' ? Buffer.from(content) : content);
-  }
-  chunks.push(Buffer.from(']}'));
-  const commas = Math.max(0, stored.length - 1);
-  const bytes = stored.reduce((sum, { canonical }) => sum + canonical, start.length + commas + 2);
-  return { json: Buffer.concat(chunks), bytes, people: index(start.length) };
+  const end = Buffer.from(']}');
+  const json = Buffer.concat([start, stored.content, end]);
+  const bytes = start.length + stored.canonical + end.length;
+  return { json, bytes, people: index(start.length) };
 }
 
 /** Reads a part like a request without settings. */

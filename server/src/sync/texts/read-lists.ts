@@ -113,44 +113,95 @@ export function usersOf({ json, organization, known, split }: ReadLists): (i: nu
   };
 }
 
-/** A user as a part stores it. `canonical`: how many bytes the JSON has that the service writes. */
-type StoredUser = { content: string | Uint8Array; canonical: number };
+/** The users of lists as a part stores them: their JSON, and how long it would be if the service had written all of it. */
+type StoredUsers = { content: Buffer; canonical: number };
 
 /**
- * Returns the index of the people in lists, and their JSON if they are to be stored. `seed`: of the digests, if no texts are known. `start`: where the first one is in the stored JSON.
+ * Returns the index of the people in lists, and their JSON if they are to be stored. `seed`: of the digests, if no texts are known. `start`: where
+ * the first one is in the stored JSON.
  */
 export function indexOfLists(
   lists: ReadLists,
   { isStored, seed }: { isStored: boolean; seed: Seed },
-): { index: (start: number) => Buffer; stored: StoredUser[] } {
+): { index: (start: number) => Buffer; stored: StoredUsers } {
   const { json, organization, split, known, isParsed } = lists;
   const users = organization.data.users ?? [];
   const view = new DataView(json.buffer, json.byteOffset, json.byteLength);
   const count = userCountOf(lists);
   const writer = new PeopleWriter(known, count, seed);
   const userOf = usersOf(lists);
-  const stored: StoredUser[] = [];
-  const textAt = (i: number) => json.subarray(split?.from[i], split?.to[i]);
+  const content = new Joined(json);
+  let canonicalSum = Math.max(0, count - 1);
+  let added = 0; // up to which position known texts are in the index
   for (let [i, parsed] = [0, 0]; i < count; i++) {
     const place = split?.known[i] ?? -1;
+    const text = split && { view, from: split.from[i] as number, to: split.to[i] as number };
     if (known && place >= 0) {
-      writer.addKnown(place);
-      if (!isStored) continue;
-      const content = known.isChanged[place] === 1 ? JSON.stringify(userOf(i)) : textAt(i);
-      stored.push({ content, canonical: known.canonical[place] as number });
+      if (i >= added) {
+        added = endOfRun(split as SplitUsers, i);
+        writer.addKnown(place, place + added - i);
+      }
+      canonicalSum += known.canonical[place] as number;
+      if (isStored) content.add(known.isChanged[place] === 1 ? JSON.stringify(userOf(i)) : text);
       continue;
     }
     const isChanged = !isParsed(parsed);
     const user = users[parsed++] as User;
     const written = isStored ? JSON.stringify(user) : '';
     const canonical = Buffer.byteLength(written);
-    const text = split && { view, from: split.from[i] as number, to: split.to[i] as number };
     writer.add({ user, text, canonical, isChanged });
-    if (isStored) stored.push({ content: isChanged || !text ? written : textAt(i), canonical });
+    canonicalSum += canonical;
+    if (isStored) content.add(isChanged || !text ? written : text);
   }
   const isSame = isSameList(lists);
   return {
     index: (start) => (known && isSame && start === known.start ? known.bytes : writer.written(start)),
-    stored,
+    stored: { content: content.joined(), canonical: canonicalSum },
   };
 }
+
+/** Returns up to which position of the list texts follow one another as in the known list. */
+function endOfRun({ known }: SplitUsers, start: number): number {
+  let end = start + 1;
+  while (known[end] === (known[end - 1] as number) + 1) end++;
+  return end;
+}
+
+/** Joins texts with commas. Those that follow one another in `json`, with nothing but a comma between them, are copied together. */
+class Joined {
+  readonly #json: Uint8Array;
+  readonly #chunks: Uint8Array[] = [];
+  #from = 0;
+  #to = -1;
+
+  constructor(json: Uint8Array) {
+    this.#json = json;
+  }
+
+  add(text: string | { from: number; to: number } | undefined): void {
+    if (typeof text === 'object' && text.from === this.#to + 1 && this.#json[this.#to] === 0x2c) {
+      this.#to = text.to;
+      return;
+    }
+    this.#end();
+    if (typeof text === 'object') [this.#from, this.#to] = [text.from, text.to];
+    else this.#push(Buffer.from(text ?? ''));
+  }
+
+  joined(): Buffer {
+    this.#end();
+    return Buffer.concat(this.#chunks);
+  }
+
+  #end(): void {
+    if (this.#to >= 0) this.#push(this.#json.subarray(this.#from, this.#to));
+    this.#to = -1;
+  }
+
+  #push(chunk: Uint8Array): void {
+    if (this.#chunks.length > 0) this.#chunks.push(separator);
+    this.#chunks.push(chunk);
+  }
+}
+
+const separator = Buffer.from(',');

@@ -42,14 +42,20 @@ export function splitUsers(bytes: Uint8Array, known?: KnownTexts): SplitUsers | 
   }
 }
 
+const comma = Buffer.from(',');
+
 /** Returns the JSON with a 0 in place of each known user. */
 export function withoutKnown(bytes: Uint8Array, { start, end, from, to, known }: SplitUsers): Buffer {
   const chunks: Uint8Array[] = [bytes.subarray(0, start)];
-  const [zero, comma] = [Buffer.from('0'), Buffer.from(',')];
-  for (let i = 0; i < from.length; i++) {
-    if (i > 0) chunks.push(comma);
-    chunks.push((known[i] as number) >= 0 ? zero : bytes.subarray(from[i], to[i]));
+  for (let i = 0; i < from.length;) {
+    let next = i;
+    while (next < from.length && (known[next] as number) >= 0) next++;
+    if (next > i) chunks.push(Buffer.from('0,'.repeat(next - i)));
+    if (next < from.length) chunks.push(bytes.subarray(from[next], to[next]), comma);
+    i = next + 1;
   }
+  const last = chunks.at(-1) as Uint8Array;
+  if (from.length > 0) chunks[chunks.length - 1] = last.subarray(0, -1); // the comma after the last user
   chunks.push(bytes.subarray(end));
   return Buffer.concat(chunks);
 }
