@@ -15,16 +15,16 @@ import { commitPush } from './commit.ts';
 import { beginCommit, deletePush, openPush, readPush, readPushChanges } from './parts.ts';
 import { stateOf } from './account-state.fixture.ts';
 import {
-  blended,
+  withMostOf,
   bytesOf,
   type Data,
   newTwin,
   type Outcome,
   requests,
-  runOf,
+  newRun,
   type Sent,
-  sendWhole,
-  sorted,
+  pushWholeLists,
+  inTextOrder,
 } from './random-pushes.fixture.ts';
 import { storePart } from './store-part.ts';
 
@@ -52,7 +52,7 @@ async function sendInParts(accountId: number, { data, settings }: Sent, cuts: nu
     await deletePush(pool, accountId, pushId);
     return { faults: ['a part was refused'], warnings: [] };
   }
-  const run = runOf();
+  const run = newRun();
   const body = { parts: parts.length, settings } as unknown as JsonValue;
   const begun = await beginCommit(pool, accountId, { id: pushId, run, body });
   await commitPush(pool, accountId, { ...begun, run }, deleteGroupResults);
@@ -61,8 +61,8 @@ async function sendInParts(accountId: number, { data, settings }: Sent, cuts: nu
   await deletePush(pool, accountId, pushId);
   const { outcome, summary, details, warnings = [] } = push.run as NonNullable<Push['run']>;
   return outcome === 'refused'
-    ? { faults: sorted(details ?? []), warnings: [] }
-    : { summary: summary as Report['summary'], changes, warnings: sorted(warnings) };
+    ? { faults: inTextOrder(details ?? []), warnings: [] }
+    : { summary: summary as Report['summary'], changes, warnings: inTextOrder(warnings) };
 }
 
 function split({ users, groups }: Data, cuts: number[]): Data[] {
@@ -91,10 +91,10 @@ test('a push in parts has the same result, changes and faults as one request wit
       const [whole, inParts] = [await newTwin(database.pool), await newTwin(database.pool)];
       let earlier: Data | undefined;
       for (const { cuts, ...random } of list) {
-        const sent = blended(random, earlier, cuts);
+        const sent = withMostOf(random, earlier, cuts);
         earlier = sent.data;
         const [first, second] = [
-          await sendWhole(database.pool, whole, sent),
+          await pushWholeLists(database.pool, whole, sent),
           await sendInParts(inParts, sent, cuts),
         ];
         const kind =

@@ -22,7 +22,7 @@ export type Outcome = {
   warnings: unknown[];
 };
 
-export const runOf = () => ({
+export const newRun = () => ({
   id: newId(),
   source: 'api' as const,
   tokenId: null,
@@ -33,18 +33,18 @@ export const bytesOf = (value: unknown) => ({
   bytes: new TextEncoder().encode(JSON.stringify(value)),
   gzip: false,
 });
-export const sorted = (list: { type: string; path?: string; message?: string }[]) =>
+export const inTextOrder = (list: { type: string; path?: string; message?: string }[]) =>
   list.map(({ type, path, message }) => `${type} ${path} ${message}`).toSorted();
 
-export async function sendWhole(pool: Pool, accountId: number, sent: Sent): Promise<Outcome> {
+export async function pushWholeLists(pool: Pool, accountId: number, sent: Sent): Promise<Outcome> {
   try {
-    const { summary, changes, warnings } = await pushOrganization(pool, accountId, runOf(), bytesOf(sent), {
+    const { summary, changes, warnings } = await pushOrganization(pool, accountId, newRun(), bytesOf(sent), {
       deleteGroupResults,
     });
-    return { summary, changes, warnings: sorted(warnings) };
+    return { summary, changes, warnings: inTextOrder(warnings) };
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid')
-      return { faults: sorted(error.details), warnings: [] };
+      return { faults: inTextOrder(error.details), warnings: [] };
     throw error;
   }
 }
@@ -134,7 +134,7 @@ export const requests = fc.record({
 });
 
 /** Returns a list that has most users of an earlier one, as HR systems send them. `cuts`: random numbers. */
-export function blended({ data, ...sent }: Sent, earlier: Data | undefined, cuts: number[]): Sent {
+export function withMostOf({ data, ...sent }: Sent, earlier: Data | undefined, cuts: number[]): Sent {
   if (!data.users || !earlier?.users || (cuts[0] as number) % 3 === 0) return { ...sent, data };
   const idOf = (user: object) => (user as { externalId: string }).externalId;
   const changed = new Map(data.users.slice(0, (cuts.at(-1) as number) % 3).map((user) => [idOf(user), user]));

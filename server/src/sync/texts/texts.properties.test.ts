@@ -6,7 +6,7 @@ import { inTransaction } from '../../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { cases } from '../../testing/house/cases.ts';
 import { stateOf } from '../parts/account-state.fixture.ts';
-import { blended, type Data, newTwin, requests, sendWhole } from '../parts/random-pushes.fixture.ts';
+import { withMostOf, type Data, newTwin, requests, pushWholeLists } from '../parts/random-pushes.fixture.ts';
 import { deleteTexts, selectTexts } from './sent-texts.sql.ts';
 
 let database: TestDatabase;
@@ -23,12 +23,12 @@ test('a push has the same result, changes and faults whether texts are known or 
       const [knowing, parsing] = [await newTwin(pool), await newTwin(pool)];
       let earlier: Data | undefined;
       for (const { cuts, ...random } of list) {
-        const sent = blended(random, earlier, cuts);
+        const sent = withMostOf(random, earlier, cuts);
         earlier = sent.data;
         if ((await selectTexts(pool, knowing, 0)) !== undefined) withTexts++;
-        const first = await sendWhole(pool, knowing, sent);
+        const first = await pushWholeLists(pool, knowing, sent);
         await inTransaction(pool, (tx) => deleteTexts(tx, parsing));
-        expect(first).toEqual(await sendWhole(pool, parsing, sent));
+        expect(first).toEqual(await pushWholeLists(pool, parsing, sent));
         expect(await stateOf(pool, knowing)).toEqual(await stateOf(pool, parsing));
       }
     }),
