@@ -2,7 +2,7 @@
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Report, Settings } from '@soundings/contract/organization.ts';
-import { randomWords } from '../base/crypto/digest.ts';
+import { randomSeed } from '../base/crypto/digest.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
@@ -133,7 +133,7 @@ async function synchronizeLists(
   findings: Findings,
 ): Promise<Synchronized> {
   const isClean = lists.split !== undefined;
-  const index = isClean ? indexOfLists(lists, { isStored: false, seed: randomWords() }).index(0) : null;
+  const index = isClean ? indexOfLists(lists, { isStored: false, seed: randomSeed() }).index(0) : null;
   const byTexts = lists.known && index ? { ...lists, index } : undefined;
   const { organization } = lists;
   const wanted = { runId: run.id, organization, byTexts, deleteGroupResults, isGone };

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 
 /** Returns four random numbers of 32 bits, for digests that no one can foresee. */
-export function randomWords(): [number, number, number, number] {
+export function randomSeed(): [number, number, number, number] {
   const [a = 0, b = 0, c = 0, d = 0] = randomFillSync(new Uint32Array(4));
   return [a, b, c, d];
 }

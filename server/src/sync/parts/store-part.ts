@@ -16,7 +16,7 @@ import {
   zstdDecompress as zstdDecompressWithCallback,
 } from 'node:zlib';
 import { accountById } from '../../accounts/accounts.ts';
-import { randomWords } from '../../base/crypto/digest.ts';
+import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
@@ -74,7 +74,7 @@ function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Bu
     const json = Buffer.from(JSON.stringify({ groups }));
     return { json, bytes: json.length, people: null };
   }
-  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomWords() });
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomSeed() });
   const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
   const end = Buffer.from(']}');
   const json = Buffer.concat([start, stored.content, end]);
