@@ -89,7 +89,9 @@ function sentDirectly<T>(value: T, known: KnownTypes | undefined): T {
     },
     describeFirst: {
       get: () => (query.onlyDescribe === true || !isKnown) && isFirst,
-      set: (next: unknown) => (isFirst = next),
+      set(next: unknown) {
+        isFirst = next;
+      },
     },
   });
   return value;

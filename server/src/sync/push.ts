@@ -3,7 +3,7 @@ import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
 import type { Report, Settings } from '@soundings/contract/organization.ts';
 import { randomSeed } from '../base/crypto/digest.ts';
-import { Fault } from '../base/errors.ts';
+import type { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { readOrganization } from './check.ts';
