@@ -138,8 +138,8 @@ export function withMostOf({ data, ...sent }: Sent, earlier: Data | undefined, c
   if (!data.users || !earlier?.users || (cuts[0] as number) % 3 === 0) return { ...sent, data };
   const idOf = (user: object) => (user as { externalId: string }).externalId;
   const changed = new Map(data.users.slice(0, (cuts.at(-1) as number) % 3).map((user) => [idOf(user), user]));
-  const users = earlier.users.map((user) => changed.get(idOf(user)) ?? user);
+  const kept = earlier.users.map((user) => changed.get(idOf(user)) ?? user);
   for (const user of earlier.users) changed.delete(idOf(user));
-  const list = [...users, ...changed.values()];
+  const list = [...kept, ...changed.values()];
   return { ...sent, data: { ...data, users: (cuts[0] as number) % 5 === 0 ? list.toReversed() : list } };
 }
