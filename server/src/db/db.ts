@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.ts';
 import {
   beginUntilLost,
   isOfStatement,
+  type KnownTypes,
   onFailure,
   readConnectionOn,
   withoutEmptyRows,
@@ -94,10 +95,15 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     socket: connectWithoutDelay,
   };
   const opened = postgres(url, settings);
-  const pool = withRepairedRows(isPooled ? withoutPipelining(opened) : opened);
+  const types: KnownTypes | undefined = settings.prepare ? undefined : new Map();
+  const pool = withRepairedRows(isPooled ? withoutPipelining(opened) : opened, types);
+  if (types) knownTypes.set(pool, types);
   if (isPooled) settingsOfTransactions.set(pool, Object.entries(options.settings ?? {}));
   return pool;
 }
+
+/** The types of the parameters of statements, of pools that prepare none. */
+const knownTypes = new WeakMap<Pool, KnownTypes>();
 
 /** The settings of the pools whose connections can't have any. */
 const settingsOfTransactions = new WeakMap<Pool, [name: string, value: string][]>();
@@ -130,7 +136,7 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
-    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss);
+    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss, knownTypes.get(pool));
   } catch (error) {
     throw asFault(error);
   }

@@ -301,15 +301,17 @@ create table repeated_pushes (
   state          bytea       not null,
   run_id         uuid        not null,
   plan           text        not null,
+  summary        json,
   primary key (account_id, validate_only),
   foreign key (account_id, run_id) references runs on delete cascade
 );
 comment on table repeated_pushes is
-  'The last organization request of an account that changed nothing and had no warnings, as a dry run and as not one. If the same bytes are sent again within a day, and the state is the same, the result is too.';
+  'The last organization request of an account that had no warnings and was applied or changed nothing, as a dry run and as not one. If the same bytes are sent again within a day, and the state is as it left it, nothing changes.';
 comment on column repeated_pushes.body is 'The SHA-256 of the bytes that were sent.';
 comment on column repeated_pushes.state is 'A digest of everything that a request is compared with (server/src/sync/repeated/repeated.ts).';
 comment on column repeated_pushes.run_id is 'The run that processed the whole request.';
-comment on column repeated_pushes.plan is 'The digest of its plan.';
+comment on column repeated_pushes.plan is 'The digest of a plan that changes nothing.';
+comment on column repeated_pushes.summary is 'What is reported if the request is sent again. Null: the summary of the run.';
 
 create table run_changes (
   account_id   integer not null,
@@ -361,7 +363,19 @@ comment on column push_parts.users is 'How many users the part lists. Null: it h
 comment on column push_parts.bytes is 'The size of the part as JSON.';
 comment on column push_parts.content is 'The lists as JSON, compressed with Zstandard.';
 comment on column push_parts.people is
-  'A fingerprint of each user that the part lists, and where the user is in its JSON. Null: the part lists no users, or an older version has stored it.';
+  'For each user that the part lists a digest of the text that was sent, a fingerprint, and where the user is in the JSON. Null: the part lists no users, or an older version has stored it.';
+
+create table sent_texts (
+  account_id  integer not null references accounts,
+  part        integer not null,
+  people      bytea   not null,
+  primary key (account_id, part)
+);
+alter table sent_texts alter column people set storage external;
+comment on table sent_texts is
+  'An index of the people in the list that was applied last: of a whole request (part 0), or of each part of a push. With it, the next list is read without parsing the people whose texts are the same. Deleted when a person is removed, and replaced by the next list.';
+comment on column sent_texts.people is
+  'For each person a digest of the text that was sent, a fingerprint, and where the person is in the JSON, as in push_parts.people.';
 
 create table migrations (
   version     integer     primary key,

@@ -82,6 +82,7 @@ export async function updateUser(
 /** Deletes a user with their memberships, password, sessions, links and other personal data. */
 export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
   await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
+  await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the user
 }
 
 /** Returns whether another user has the externalId or the normalized address. */

@@ -53,18 +53,18 @@ export async function insertRun(db: Db, accountId: AccountId, run: RunStart & Ru
     on conflict (account_id, run_id) do nothing`;
 }
 
-/** Stores a run with the result of an earlier one. */
+/** Stores a run with the settings and the outcome of an earlier one. */
 export async function insertSameRun(
   tx: Transaction,
   accountId: AccountId,
   { id, source, tokenId, address }: RunStart,
-  earlier: string,
+  { runId, summary }: { runId: string; summary: Summary },
 ): Promise<void> {
   await tx`
     insert into runs (account_id, run_id, source, token_id, address, validate_only, outcome, settings, summary, warnings, sets_tree)
-    select account_id, ${id}, ${source}, ${tokenId}, ${address}, validate_only, outcome, settings, summary, warnings, sets_tree
+    select account_id, ${id}, ${source}, ${tokenId}, ${address}, validate_only, outcome, settings, ${tx.json(summary)}, warnings, sets_tree
     from   runs
-    where  account_id = ${accountId} and run_id = ${earlier}`;
+    where  account_id = ${accountId} and run_id = ${runId}`;
 }
 
 export async function updateRun(

@@ -4,6 +4,7 @@ import { type MembershipKind, membershipKinds } from '@soundings/contract/people
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
+import { deleteTexts } from './texts/sent-texts.sql.ts';
 
 /** Returns all groups of the account, ordered by id. `isDirectory`: whether the directory (SCIM) is the sender. */
 export async function selectCurrentGroups(
@@ -335,11 +336,12 @@ export async function updateFingerprints(
     where  u.account_id = ${accountId} and u.user_id = s.id`;
 }
 
-/** Deletes users with their memberships, passwords and sessions. */
+/** Deletes users with their memberships, passwords and sessions, and the digests of their texts. */
 export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   if (userIds.length === 0) return;
   await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
+  await deleteTexts(tx, accountId);
 }
 
 export type MembershipRow = { userId: number; kind: MembershipKind; groupId: number };
