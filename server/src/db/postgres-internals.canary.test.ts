@@ -116,6 +116,33 @@ test('a transaction whose connection is lost fails, and refuses later statements
   await own.end({ timeout: 1 });
 });
 
+test('a statement that is sent after its transaction or savepoint has ended is refused', async () => {
+  const own = openPool(database.url, 1);
+  const late: Promise<unknown>[] = [];
+  /** Fails while another promise of the same work still has a statement to send. */
+  const failing = (within: Transaction, number: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    late.push(promise.then(() => within`insert into numbers (number) values (${number})`).catch(String));
+    return within`select 1 / 0`.then(
+      () => undefined,
+      (error: unknown) => {
+        setImmediate().then(resolve, resolve);
+        throw error;
+      },
+    );
+  };
+  expect(await errorOf(inTransaction(own, (tx) => failing(tx, 101)))).toMatchObject({ code: '22012' });
+  await inTransaction(own, async (tx) => {
+    await tx.savepoint((inner) => failing(inner, 102)).catch(() => {});
+    await Promise.all(late);
+  });
+  expect(await Promise.all(late)).toEqual(
+    late.map(() => 'Error: A statement was sent after its transaction had ended.'),
+  );
+  expect([...(await own`select number from numbers where number > 100`)]).toEqual([]);
+  await own.end({ timeout: 1 });
+});
+
 test('a driver whose statements have no "reject" is refused with an error that names the decision', () => {
   expect(() => onFailure({} as never, () => {})).toThrow('docs/decisions/0021-postgres-internals.md');
 });

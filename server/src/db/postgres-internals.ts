@@ -202,7 +202,7 @@ export async function beginUntilLost<T>(
   types?: KnownTypes,
 ): Promise<T> {
   const watch: LossWatch = { isLost: false, isLoss, types };
-  const begun = pool.begin((tx) => endUnlessLost(watch, work(refusingOnceLost(watch, tx))));
+  const begun = pool.begin((tx) => runUntilLost(watch, tx, work));
   begun.catch(() => (watch.isLost = true));
   return (await begun) as T;
 }
@@ -210,20 +210,39 @@ export async function beginUntilLost<T>(
 /** Whether the connection of a transaction is lost. */
 type LossWatch = { isLost: boolean; isLoss: (error: unknown) => boolean; types: KnownTypes | undefined };
 
-/** Returns the result of a transaction or savepoint. If the connection is lost, it never settles: otherwise the driver would send its end. */
-const endUnlessLost = <T>(watch: LossWatch, work: Promise<T>): Promise<T> =>
-  work.then(
-    (result) => (watch.isLost ? never : result),
-    (error: unknown) => (watch.isLost || watch.isLoss(error) ? never : Promise.reject(error)),
-  );
+/**
+ * Runs work in a transaction or savepoint and returns its result. If the connection is lost, this never settles: otherwise the driver
+ * would send the end. Statements that are sent after the work has ended are refused: PostgreSQL would run them outside of it. This can happen if
+ * one of several promises fails.
+ */
+async function runUntilLost<T>(
+  watch: LossWatch,
+  tx: TransactionSql,
+  work: (tx: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const scope = { isEnded: false };
+  try {
+    const result = await work(refusing(watch, scope, tx));
+    return watch.isLost ? await never : result;
+  } catch (error) {
+    if (watch.isLost || watch.isLoss(error)) return await never;
+    throw error;
+  } finally {
+    scope.isEnded = true;
+  }
+}
 
 const never = new Promise<never>(() => {});
 
-/** Returns the transaction, which refuses statements once one has failed because the connection was lost, or the driver has reported it. */
-function refusingOnceLost(watch: LossWatch, tx: TransactionSql): TransactionSql {
+/**
+ * Returns the transaction, which refuses statements once one has failed because the connection was lost, or the driver has reported it,
+ * or the work has ended.
+ */
+function refusing(watch: LossWatch, scope: { isEnded: boolean }, tx: TransactionSql): TransactionSql {
   return new Proxy(tx, {
     apply: function trap(target, self, parts) {
       if (watch.isLost) throw lost();
+      if (scope.isEnded) throw new Error('A statement was sent after its transaction had ended.');
       const value = sentDirectly(Reflect.apply(target, self, parts) as unknown, watch.types);
       if (isStatement(value)) onFailure(value, (error) => (watch.isLost ||= watch.isLoss(error)));
       return traced(value, trap);
@@ -231,7 +250,7 @@ function refusingOnceLost(watch: LossWatch, tx: TransactionSql): TransactionSql 
     get(target, name, receiver) {
       if (name !== 'savepoint') return Reflect.get(target, name, receiver) as unknown;
       return (work: (inner: TransactionSql) => Promise<unknown>) =>
-        target.savepoint((inner) => endUnlessLost(watch, work(refusingOnceLost(watch, inner))));
+        target.savepoint((inner) => runUntilLost(watch, inner, work));
     },
   });
 }
