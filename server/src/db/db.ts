@@ -127,10 +127,22 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
   return Object.assign(socket, { host, port });
 }
 
+const poolOfTransaction = new WeakMap<Db, Pool>();
+
+/** Returns the pool of a transaction, or `db` itself if it is none. */
+export const poolOf = (db: Db): Db => poolOfTransaction.get(db) ?? db;
+
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
-    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss);
+    return await beginUntilLost(
+      pool,
+      (tx) => {
+        poolOfTransaction.set(tx, pool);
+        return withSettings(pool, tx, work);
+      },
+      isLoss,
+    );
   } catch (error) {
     throw asFault(error);
   }

@@ -27,6 +27,7 @@ const facts: DatabaseFacts = {
   isReadOnly: false,
   role: { isSuperuser: false, canCreateTables: true, canCreateSchemas: true, canCreateTemporaryTables: true },
   foreignTables: [],
+  distribution: { citus: null, isDistributed: false, undistributed: [] },
   connections: { free: 90, max: 97 },
   isEncrypted: false,
   isRemote: false,

@@ -96,7 +96,7 @@ export async function updateRetired(
 ): Promise<number[]> {
   const rows = await tx<{ id: number }[]>`
     update questions
-    set    retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
+    set    retired_at = ${isRetired ? tx`least(retired_at, now())` : null}
     where  account_id = ${accountId} and question_id = any(${questionIds})
     returning question_id as id`;
   return rows.map(({ id }) => id);

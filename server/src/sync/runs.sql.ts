@@ -123,18 +123,21 @@ export async function showProcessing(tx: Transaction, accountId: AccountId, id: 
  */
 export async function updateLostRuns(db: Db): Promise<void> {
   await db`
-    with lost as materialized (
+    with processing as materialized (
       select account_id, run_id
       from   runs
       where  account_id in (select account_id from accounts) and source = 'api' and outcome = 'processing'
         and  not (at > now() - interval '2 minutes' and exists (
-               select from pushes p where p.account_id = runs.account_id and p.run_id = runs.run_id))
+               select 1 from pushes p where p.account_id = runs.account_id and p.run_id = runs.run_id))
+    ), lost as materialized (
+      select account_id, run_id
+      from   processing
+      where  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(account_id || ' ' || run_id))
     )
     update runs r
     set    outcome = 'failed'
     from   lost
-    where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'
-      and  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(r.account_id || ' ' || r.run_id))`;
+    where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'`;
 }
 
 /** Stores the changes of a run, with the names of changed groups. `stored`: how many of its changes are stored already. */
@@ -278,7 +281,7 @@ export async function deleteUnappliedChanges(
     delete from run_changes c
     using  placed p
     where  p.place > 1 and p.total > ${most} and c.account_id = p.account_id and c.run_id = p.run_id
-      and  not exists (select from pushes o where o.account_id = p.account_id and o.run_id = p.run_id)`;
+      and  not exists (select 1 from pushes o where o.account_id = p.account_id and o.run_id = p.run_id)`;
 }
 
 /** What the audit log records about a run. */

@@ -22,15 +22,15 @@ export async function selectStartFacts(db: Db, accountId: AccountId, userId: num
     select a.start_dismissed_at is not null as "isDismissed",
            p.people          as "people",
            p.without_group   as "withoutGroup",
-           (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
+           (select count(*)::integer from groups g where g.account_id = ${accountId}) as "groups",
            (select json_build_object('id', s.schedule_id, 'name', s.name)
             from   schedules s
-            where  s.account_id = a.account_id
+            where  s.account_id = ${accountId}
             order  by s.schedule_id
             limit  1)        as "schedule",
-           (select max(w.week) from weeks w where w.account_id = a.account_id and w.closed_at is null) as "openWeek",
-           exists (select from weeks w where w.account_id = a.account_id) as "hasAsked",
-           exists (select from audit_entries e where e.account_id = a.account_id and e.action = 'test mail sent')
+           (select max(w.week) from weeks w where w.account_id = ${accountId} and w.closed_at is null) as "openWeek",
+           exists (select 1 from weeks w where w.account_id = ${accountId}) as "hasAsked",
+           exists (select 1 from audit_entries e where e.account_id = ${accountId} and e.action = 'test mail sent')
                              as "hasTested",
            p.uninvited       as "uninvited",
            p.invited         as "invited",
@@ -50,7 +50,7 @@ export async function selectStartFacts(db: Db, accountId: AccountId, userId: num
                        and i.invited_at >= u.active_since
              left   join (select distinct user_id from memberships
                           where  account_id = ${accountId} and kind = 'memberOf') m on m.user_id = u.user_id
-             where  u.account_id = a.account_id and u.active) p
+             where  u.account_id = ${accountId} and u.active) p
     where  a.account_id = ${accountId}`;
   return row as StartFacts;
 }

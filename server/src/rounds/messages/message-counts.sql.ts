@@ -91,7 +91,7 @@ export type Due = { count: number; oldestSeconds: number };
  */
 export async function selectDue(db: Db, channels: Channels, now: number): Promise<Record<Channel, Due>> {
   const rows = await db<(Due & { channel: Channel })[]>`
-    select ${intendedChannelOf(db, channels)} as "channel",
+    select ${intendedChannelOf(db, channels, db`u.account_id`)} as "channel",
            count(*)::integer                as "count",
            greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
                                        - min(coalesce(m.late_since, m.due_at))), 0)::float8 as "oldestSeconds"
