@@ -108,6 +108,7 @@ async function withSettings<T>(
   tx: Transaction,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  poolOfTransaction.set(tx, pool);
   const settings = settingsOfTransactions.get(pool) ?? [];
   if (settings.length === 0) return work(tx);
   const text = settings.map(([name, value]) => `set local ${name} = '${value}'`).join('; ');
@@ -135,14 +136,7 @@ export const poolOf = (db: Db): Db => poolOfTransaction.get(db) ?? db;
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
-    return await beginUntilLost(
-      pool,
-      (tx) => {
-        poolOfTransaction.set(tx, pool);
-        return withSettings(pool, tx, work);
-      },
-      isLoss,
-    );
+    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss);
   } catch (error) {
     throw asFault(error);
   }

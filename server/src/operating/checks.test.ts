@@ -67,6 +67,11 @@ describe('the database', () => {
       'warning temporaryTables',
     ]);
     expect(database({ foreignTables: ['users'] })).toEqual(['problem foreignTables']);
+    const onCitus = { citus: '13.2-1', isDistributed: true };
+    expect(database({ distribution: { ...onCitus, undistributed: ['users'] } })).toEqual([
+      'problem undistributed',
+    ]);
+    expect(database({ distribution: { ...onCitus, undistributed: [] } })).toEqual([]);
     expect(database({ role: { ...role, isSuperuser: true } })).toEqual(['warning superuser']);
     expect(database({ role: { ...role, isSuperuser: true } }, { isEmbedded: true })).toEqual([]);
   });

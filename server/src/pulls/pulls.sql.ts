@@ -51,9 +51,9 @@ const fetchColumns = (db: Db): Fragment => db`
   f.rows                           as "rows",
   nullif(concat_ws(' ', u.first_name, u.last_name), '') as "by"`;
 
-const filesAndUsers = (db: Db): Fragment => db`
-  left   join files s on s.account_id = f.account_id and s.file_id = f.file_id
-  left   join users u on u.account_id = f.account_id and u.user_id = f.user_id`;
+const filesAndUsers = (db: Db, accountId: AccountId): Fragment => db`
+  left   join files s on s.account_id = ${accountId} and s.file_id = f.file_id
+  left   join users u on u.account_id = ${accountId} and u.user_id = f.user_id`;
 
 export type StoredPull = Omit<PullView, 'last' | 'fetches'> & { secret: Buffer | null };
 
@@ -103,7 +103,7 @@ export async function selectFetches(
   return db`
     select ${fetchColumns(db)}
     from   pull_fetches f
-    ${filesAndUsers(db)}
+    ${filesAndUsers(db, accountId)}
     where  f.account_id = ${accountId} and f.pull_id = ${pullId}
     order  by f.fetch_id desc
     limit  ${count}`;
@@ -121,7 +121,7 @@ export async function selectLastFetches(
                          where  a.account_id = ${accountId} and a.pull_id = p.pull_id
                          order  by a.fetch_id desc
                          limit  1) f
-    ${filesAndUsers(db)}
+    ${filesAndUsers(db, accountId)}
     where  p.account_id = ${accountId}`;
 }
 

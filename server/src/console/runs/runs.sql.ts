@@ -64,6 +64,7 @@ export async function selectRunRows(
       from   page
       join   runs r using (account_id, run_id)
       ${runSources(db)}
+      where  r.account_id = ${accountId}
       order  by r.run_id desc`,
   ]);
   return { total: count!.total, rows: [...rows] };
