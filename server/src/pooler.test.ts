@@ -35,7 +35,11 @@ test.for([
     return app;
   };
   const [web] = [await start('web'), await start('worker')];
-  await runSurvey(database, web.address);
+  const { accountId } = await runSurvey(database, web.address);
+  // The processes that share the sessions have processed the file.
+  expect(
+    await database.pool`select from users where account_id = ${accountId} and external_id = 'f1'`,
+  ).toHaveLength(1);
 });
 
 test('statements that are sent together get their own rows, and a setting stays in its transaction', async (context) => {

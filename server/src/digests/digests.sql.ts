@@ -21,7 +21,7 @@ export async function deleteDigestWeek(
   const [row] = await tx<{ closedAt: number }[]>`
     delete from digest_weeks
     where  account_id = ${accountId} and week = ${week}
-    returning (extract(epoch from closed_at) * 1000)::float8 as "closedAt"`;
+    returning (extract(epoch from closed_at - timestamptz '1970-01-01 00:00:00Z') * 1000)::float8 as "closedAt"`;
   return row?.closedAt;
 }
 
