@@ -17,7 +17,7 @@ import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { migrate } from './db/migrate.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { openCitus } from './testing/processes/citus.ts';
-import { runSurvey } from './testing/survey.ts';
+import { runSurvey } from './testing/processes/survey.ts';
 import { until } from './testing/until.ts';
 import { testConfig } from './testing/world.ts';
 

@@ -6,7 +6,7 @@ import { openLog } from './base/log.ts';
 import { inTransaction, openPool } from './db/db.ts';
 import { checkSessions } from './db/own-sessions.ts';
 import { openTestDatabase } from './testing/database.ts';
-import { runSurvey } from './testing/survey.ts';
+import { runSurvey } from './testing/processes/survey.ts';
 import { openBouncer } from './testing/processes/bouncer.ts';
 import { needs } from './testing/processes/programs.ts';
 import { testConfig } from './testing/world.ts';

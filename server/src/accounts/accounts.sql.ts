@@ -183,8 +183,9 @@ export async function updateStartDismissed(
   accountId: AccountId,
   isDismissed: boolean,
 ): Promise<boolean> {
+  const at = isDismissed ? tx`now()` : null;
   const rows = await tx`
-    update accounts set start_dismissed_at = ${isDismissed ? tx`now()` : null}
+    update accounts set start_dismissed_at = ${at}
     where  account_id = ${accountId} and (start_dismissed_at is not null) <> ${isDismissed}
     returning 1`;
   return rows.length > 0;

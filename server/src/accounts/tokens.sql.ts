@@ -63,13 +63,13 @@ export async function updateTokenRevoked(
   accountId: AccountId,
   tokenId: number,
 ): Promise<boolean | undefined> {
-  const [row] = await db<{ isNew: boolean }[]>`
-    update tokens t
-    set    revoked_at = least(t.revoked_at, now())
-    from   (select revoked_at from tokens where account_id = ${accountId} and token_id = ${tokenId} for update) before
-    where  t.account_id = ${accountId} and t.token_id = ${tokenId}
-    returning before.revoked_at is null as "isNew"`;
-  return row?.isNew;
+  const revoked = await db`
+    update tokens set revoked_at = now()
+    where  account_id = ${accountId} and token_id = ${tokenId} and revoked_at is null
+    returning 1`;
+  if (revoked.length > 0) return true;
+  const found = await db`select 1 from tokens where account_id = ${accountId} and token_id = ${tokenId}`;
+  return found.length > 0 ? false : undefined;
 }
 
 export type TokenInUse = {

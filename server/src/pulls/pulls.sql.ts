@@ -147,6 +147,7 @@ export async function updatePull(
   const nextAt = pull.nextAt === undefined ? null : new Date(pull.nextAt);
   const { isSoonest = false } = pull;
   const isTurnedOff = tx`(is_on and not ${pull.isOn}::boolean)`;
+  const changedAt = pull.isOther ? tx`statement_timestamp()` : tx`changed_at`;
   const isWithdrawn = tx`(${isTurnedOff} and not ${pull.isOther}::boolean and wanted = 'fetch')`;
   await tx`
     update pulls
@@ -173,7 +174,7 @@ export async function updatePull(
            digest        = case when ${pull.isOther} then null else digest end,
            etag          = case when ${pull.isOther} then null else etag end,
            last_modified = case when ${pull.isOther} then null else last_modified end,
-           changed_at    = ${pull.isOther ? tx`statement_timestamp()` : tx`changed_at`},
+           changed_at    = ${changedAt},
            claimed_by    = case when not ${pull.isOther} and not ${isTurnedOff} then claimed_by end
     where  account_id = ${accountId} and pull_id = ${pullId}`;
 }

@@ -160,9 +160,11 @@ export async function updatePaused(
   scheduleId: number,
   isPaused: boolean,
 ): Promise<boolean> {
+  const [clock] = isPaused ? await tx<{ at: Date }[]>`select now() as "at"` : [];
+  const at = clock ? tx`coalesce(paused_at, ${clock.at})` : null;
   const rows = await tx`
     update schedules
-    set    paused_at = ${isPaused ? tx`least(paused_at, now())` : null}
+    set    paused_at = ${at}
     where  account_id = ${accountId} and schedule_id = ${scheduleId}
     returning 1`;
   return rows.length > 0;

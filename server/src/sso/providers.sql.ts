@@ -131,6 +131,7 @@ export async function updateProvider(
   { accountId, providerId }: Pick<Provider, 'accountId' | 'providerId'>,
   provider: ProviderFields & { clientSecret: Buffer | null; isTrustedFromNow: boolean },
 ): Promise<void> {
+  const trustedSince = provider.isTrustedFromNow ? tx`now()` : tx`trusted_since`;
   await tx`
     update sign_in_providers
     set    name           = ${provider.name},
@@ -142,7 +143,7 @@ export async function updateProvider(
            role_claim     = ${provider.roleClaim},
            role_values    = ${tx.json(provider.roleValues)},
            session_hours  = ${provider.sessionHours},
-           trusted_since  = ${provider.isTrustedFromNow ? tx`now()` : tx`trusted_since`},
+           trusted_since  = ${trustedSince},
            changed_at     = statement_timestamp()
     where  account_id = ${accountId} and provider_id = ${providerId}`;
 }

@@ -277,7 +277,8 @@ async function deleteUnappliedIn(db: Db, accountId: AccountId | null, most: numb
               from   json_each(summary) as entity, json_each_text(entity.value) as counts (name, count)
               where  counts.name <> 'unchanged') as changes
       from   runs
-      where  ${accountId === null ? db`account_id in (select account_id from accounts)` : db`account_id = ${accountId}`}
+      where  account_id in (select account_id from accounts)
+        ${ofAccount(db, 'runs', accountId)}
         and  outcome in ('validated', 'refused') and summary is not null and decided_at is null
     ), placed as (
       select account_id, run_id, row_number() over newest as place, sum(changes) over newest as total

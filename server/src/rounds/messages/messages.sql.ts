@@ -336,7 +336,7 @@ export async function postpone(
     set    due_at = to_timestamp(mine.until),
            late_since = case when ${isLate}::boolean then m.late_since end
     from   mine
-    where  ${isMine(db)}`;
+    where  m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
 /** Deletes those of the messages that are still waiting. */
@@ -344,7 +344,7 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
   if (messages.length === 0) return;
   await db`
     with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
-    delete from messages m using mine where ${isMine(db)}`;
+    delete from messages m using mine where m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
 /** Marks those of the messages that are still waiting as unneeded. */
@@ -353,7 +353,7 @@ export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<vo
   await db`
     with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
     update messages m set state = 'unneeded' from mine
-    where  ${isMine(db)}`;
+    where  m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
 /** Locks those of the messages that are waiting and not locked by another process, and selects their keys and `until`. */
@@ -369,7 +369,7 @@ const waitingOf = (db: Db, messages: (MessageKey & { until?: number })[], onCitu
 
 /** Condition: m is one of these messages, and still waiting. */
 const isMine = (db: Db) => db`
-  m.account_id = mine.account_id and m.user_id = mine.user_id and m.week = mine.week
+  m.user_id = mine.user_id and m.week = mine.week
   and m.schedule_id = mine.schedule_id and m.kind = mine.kind and m.state = 'waiting'`;
 
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({

@@ -1,15 +1,15 @@
 // What people do in a service, from setting up a company to its results, for tests of surroundings in which all of it must work.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { expect } from 'vitest';
-import { createAccount } from '../accounts/accounts.ts';
-import { createToken } from '../accounts/tokens.ts';
-import { randomText } from '../base/crypto/secrets.ts';
-import { inTransaction } from '../db/db.ts';
-import { createUser } from '../people/users.ts';
-import { askPeople } from './asking.ts';
-import type { TestData } from './database.ts';
-import { type SendRequest, signIn } from './signed-in.ts';
-import { until } from './until.ts';
+import { createAccount } from '../../accounts/accounts.ts';
+import { createToken } from '../../accounts/tokens.ts';
+import { randomText } from '../../base/crypto/secrets.ts';
+import { inTransaction } from '../../db/db.ts';
+import { createUser } from '../../people/users.ts';
+import { askPeople } from '../asking.ts';
+import type { TestData } from '../database.ts';
+import { type SendRequest, signIn } from '../signed-in.ts';
+import { until } from '../until.ts';
 
 /**
  * Sets up a company, pushes people, opens a week, answers, closes it, reads its results and uploads a file. `address`: of a process that
