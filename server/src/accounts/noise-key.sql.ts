@@ -19,5 +19,16 @@ export async function upsertNoiseKey(tx: Transaction, accountId: AccountId, secr
 /** Returns the keys of all accounts (account_id). */
 export async function selectNoiseKeys(tx: Transaction): Promise<{ accountId: AccountId; secret: Buffer }[]> {
   return tx`
-    select account_id as "accountId", secret as "secret" from noise_keys order by account_id for update`;
+    select account_id as "accountId", secret as "secret" from noise_keys order by account_id`;
+}
+
+/** Replaces a key, unless it has been changed since `before` was read. */
+export async function updateNoiseKey(
+  tx: Transaction,
+  accountId: AccountId,
+  before: Buffer,
+  secret: Buffer,
+): Promise<void> {
+  await tx`
+    update noise_keys set secret = ${secret} where account_id = ${accountId} and secret = ${before}`;
 }

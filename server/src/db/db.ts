@@ -114,6 +114,7 @@ async function withSettings<T>(
   tx: Transaction,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  poolOfTransaction.set(tx, pool);
   const settings = settingsOfTransactions.get(pool) ?? [];
   if (settings.length === 0) return work(tx);
   const text = settings.map(([name, value]) => `set local ${name} = '${value}'`).join('; ');
@@ -132,6 +133,11 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
   const socket = to.path ? connect(to.path) : connect({ host, port, noDelay: true });
   return Object.assign(socket, { host, port });
 }
+
+const poolOfTransaction = new WeakMap<Db, Pool>();
+
+/** Returns the pool of a transaction, or `db` itself if it is none. */
+export const poolOf = (db: Db): Db => poolOfTransaction.get(db) ?? db;
 
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {

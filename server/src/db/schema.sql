@@ -507,15 +507,23 @@ comment on column attribute_changes.day is 'In UTC.';
 
 -- For each statement, not each row: a push changes thousands of people at once.
 create function count_attribute_changes() returns trigger language plpgsql as $$
+declare
+  account  integer;
+  counted  text[];
+  changed  record;
 begin
-  insert into attribute_changes (account_id, attribute, day, changes)
-  select n.account_id, b.attribute, (now() at time zone 'utc')::date, count(*)
-  from   (select distinct account_id, attribute from breakdowns where attribute is not null) b
-  join   users_after n on n.account_id = b.account_id
-  join   users_before o on o.account_id = n.account_id and o.user_id = n.user_id
-  where  o.attributes ->> b.attribute is distinct from n.attributes ->> b.attribute
-  group  by n.account_id, b.attribute
-  on conflict (account_id, attribute, day) do update set changes = attribute_changes.changes + excluded.changes;
+  for account in select distinct account_id from users_after loop
+    select array_agg(distinct attribute) into counted from breakdowns where account_id = account and attribute is not null;
+    for changed in
+      select a.name, count(*)::integer as people from unnest(counted) as a(name), users_after n join users_before o using (account_id, user_id)
+      where n.account_id = account and o.attributes ->> a.name is distinct from n.attributes ->> a.name
+      group by a.name order by a.name
+    loop
+      insert into attribute_changes (account_id, attribute, day, changes)
+      values (account, changed.name, (now() at time zone 'utc')::date, changed.people)
+      on conflict (account_id, attribute, day) do update set changes = attribute_changes.changes + excluded.changes;
+    end loop;
+  end loop;
   return null;
 end $$;
 create trigger attribute_changes_are_counted after update on users
@@ -1868,7 +1876,7 @@ create table scim_members (
   display     text,
   left_at     timestamptz,
   primary key (account_id, group_id, member_id),
-  foreign key (account_id, group_id) references scim_groups on delete cascade on update cascade
+  foreign key (account_id, group_id) references scim_groups on delete cascade
 );
 create index scim_members_by_member on scim_members (account_id, member_id) where member_id is not null;
 create index scim_members_left on scim_members (account_id) where left_at is not null;

@@ -61,7 +61,7 @@ export async function selectEndpoints(
                                 count(*) filter (where state = 'failed')::integer     as failed,
                                 max(last_attempt_at) filter (where state = 'sent')    as last_sent_at
                          from   webhook_deliveries d
-                         where  d.account_id = e.account_id and d.endpoint_id = e.endpoint_id) d on true
+                         where  d.account_id = ${accountId} and d.endpoint_id = e.endpoint_id) d on true
     where  e.account_id = ${accountId} and (${endpointId}::integer is null or e.endpoint_id = ${endpointId}::integer)
     order  by e.endpoint_id`;
   const textOf = (date: Date | null) => date?.toISOString() ?? null;
@@ -142,19 +142,23 @@ export type SealedSecrets = {
   previous: Buffer | null;
 };
 
-/** Returns the secrets of all accounts (account_id), and locks them. */
+/** Returns the secrets of all accounts (account_id). */
 export async function selectWebhookSecrets(tx: Transaction): Promise<SealedSecrets[]> {
   return tx`
     select account_id as "accountId", endpoint_id as "endpointId", secret as "secret", previous_secret as "previous"
     from   webhook_endpoints
-    order  by account_id, endpoint_id
-    for    no key update`;
+    order  by account_id, endpoint_id`;
 }
 
-/** Stores secrets that were sealed again. */
-export async function updateSealedSecrets(tx: Transaction, sealed: SealedSecrets): Promise<void> {
+/** Stores secrets that were sealed again, unless they have been changed since `before` was read. */
+export async function updateSealedSecrets(
+  tx: Transaction,
+  before: SealedSecrets,
+  { secret, previous }: Pick<SealedSecrets, 'secret' | 'previous'>,
+): Promise<void> {
   await tx`
     update webhook_endpoints
-    set    secret = ${sealed.secret}, previous_secret = ${sealed.previous}
-    where  account_id = ${sealed.accountId} and endpoint_id = ${sealed.endpointId}`;
+    set    secret = ${secret}, previous_secret = ${previous}
+    where  account_id = ${before.accountId} and endpoint_id = ${before.endpointId}
+      and  secret = ${before.secret} and previous_secret is not distinct from ${before.previous}`;
 }

@@ -271,7 +271,7 @@ export async function selectAdministratorsOnlyOf(
       and  m.group_id = any(${groupIds})
       and  not exists (select 1
                        from   memberships o
-                       where  o.account_id = m.account_id and o.user_id = m.user_id and o.kind = m.kind
+                       where  o.account_id = ${accountId} and o.user_id = m.user_id and o.kind = m.kind
                          and  o.group_id = any(${others}::integer[]))`;
   return row?.count ?? 0;
 }

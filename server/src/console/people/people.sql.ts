@@ -94,20 +94,20 @@ function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment
     ${managed ? db`and u.managed = ${managed === 'true'}` : db``}
     ${active ? db`and u.active = ${active === 'true'}` : db``}
     ${mail === 'none' ? db`and u.email is null` : db``}
-    ${mail === 'rejected' ? db`and exists ${refusal(db)}` : db``}
+    ${mail === 'rejected' ? db`and exists ${refusal(db, accountId)}` : db``}
     ${signIn ? db`and ${signInCondition(db, signIn)}` : db``}
     ${run ? db`and u.external_id in ${changedBy(db, accountId, run)}` : db``}
-    ${mail === 'stopped' ? db`and exists ${stopped(db)}` : db``}
+    ${mail === 'stopped' ? db`and exists ${stopped(db, accountId)}` : db``}
     ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
 
 /** The condition for people `u` who can or can't sign in yet. */
 function signInCondition(db: Db, state: SignInState): Fragment {
   const password = db`
-    exists (select from passwords w where w.account_id = u.account_id and w.user_id = u.user_id)`;
+    exists (select 1 from passwords w where w.account_id = u.account_id and w.user_id = u.user_id)`;
   if (state === 'password') return password;
   const invited = db`
-    exists (select from sign_in_invitations i
+    exists (select 1 from sign_in_invitations i
             where  i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key
               and  i.invited_at >= u.active_since)`;
   const waiting = db`u.active and not u.role_pending and not ${password}`;
@@ -139,16 +139,16 @@ const changedBy = (db: Db, accountId: AccountId, runId: string) => db`
    where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and r.outcome = 'applied')`;
 
 /** Joins the rejection by the mail server or the gateway for the current address or number of people `u`. A rejection for an earlier address no longer matters. */
-const refusal = (db: Db) => db`
+const refusal = (db: Db, accountId: AccountId) => db`
   (select 1
    from   mail_refusals r
-   where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
+   where  r.account_id = ${accountId} and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
 
 /** Joins the wish of people `u` to get no survey messages. */
-const stopped = (db: Db) => db`
+const stopped = (db: Db, accountId: AccountId) => db`
   (select 1
    from   reminder_opt_outs o
-   where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
+   where  o.account_id = ${accountId} and o.user_id = u.user_id and o.all_emails)`;
 
 const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
   (select m.user_id
@@ -213,7 +213,7 @@ export async function selectPeopleWindow(
              u.managed      as "managed",
              u.by_scim      as "byDirectory",
              u.created_at   as "createdAt",
-             exists ${refusal(db)} as "mailRejected",
+             exists ${refusal(db, accountId)} as "mailRejected",
              ${invitation(db)}   as "invitation",
              ${isUninvited(db)}  as "isUninvited",
              g.first        as "group",
@@ -226,7 +226,7 @@ export async function selectPeopleWindow(
                       (array_agg(json_build_object('id', g.group_id, 'name', g.name) order by g.name, g.group_id))[1] as first
                from   memberships m
                join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
-               where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') g
+               where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf') g
       order  by u.place`,
   ]);
   return { total: counted, rows };
@@ -324,18 +324,18 @@ export async function selectPerson(
              'invitation', ${invitation(db)},
              'isUninvited', ${isUninvited(db)},
              'hasTwoFactor', exists (select 1 from two_factor s
-                                    where  s.account_id = u.account_id and s.user_id = u.user_id
+                                    where  s.account_id = ${accountId} and s.user_id = u.user_id
                                       and  s.on_since is not null),
              'sessions', (select count(*)::integer from sessions s
-                          where  s.account_id = u.account_id and s.user_id = u.user_id and u.active
+                          where  s.account_id = ${accountId} and s.user_id = u.user_id and u.active
                             and  s.seen_at > now() - interval '7 days' and s.created_at > now() - interval '30 days'))
                          as "signIn",
            coalesce((select case when o.all_emails then 'none' else 'invitations' end
                      from   reminder_opt_outs o
-                     where  o.account_id = u.account_id and o.user_id = u.user_id), 'all') as "surveyEmails",
+                     where  o.account_id = ${accountId} and o.user_id = u.user_id), 'all') as "surveyEmails",
            (select json_build_object('at', r.at, 'reason', r.reason, 'isSms', r.address = u.phone)
             from   mail_refusals r
-            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone)) as "mailRejected"
+            where  r.account_id = ${accountId} and r.user_id = u.user_id and r.address in (u.email, u.phone)) as "mailRejected"
     from   users u
     ${passwordsOf(db)}
     ${selectCurrentInvitation(db)}

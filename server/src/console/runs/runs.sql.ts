@@ -64,6 +64,7 @@ export async function selectRunRows(
       from   page
       join   runs r using (account_id, run_id)
       ${runSources(db)}
+      where  r.account_id = ${accountId}
       order  by r.run_id desc`,
   ]);
   return { total: count!.total, rows: [...rows] };
@@ -112,7 +113,7 @@ export async function selectRemovedGroups(
       from   run_changes c
       join   groups g on g.account_id = c.account_id and g.external_id = c.external_id
       where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'group' and c.action = 'delete'
-        and  exists (select 1 from results s where s.account_id = g.account_id and s.group_id = g.group_id)
+        and  exists (select 1 from results s where s.account_id = ${accountId} and s.group_id = g.group_id)
     ), listed as (
       select external_id, name,
              (select count(distinct s.week)::integer
@@ -146,7 +147,7 @@ export async function selectRemovedManagers(
       where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and c.action = 'delete'
         and  (u.role in ('Manager', 'Administrator')
               or exists (select 1 from memberships m
-                         where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind <> 'memberOf'))
+                         where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind <> 'memberOf'))
     ), named as (
       select name from removed order by name, user_id limit ${limit}
     )
