@@ -35,7 +35,7 @@ export const notHere = [
   [/^\[databases\]\n/, 'It is for PgBouncer. Tests run the service behind PgBouncer with such a file.'],
   [
     /^(create extension citus|(npx )?soundings database distribute$)/,
-    'It needs Citus, which Debian does not have. distributed.test.ts distributes a database where it is installed.',
+    'It needs Citus, which Debian does not have. citus.running.test.ts distributes a database where it is installed.',
   ],
   [/^npm run fix$/, 'It is for people who change the code.'],
   [/^npx soundings (user create --role Auditor|history import)$/, 'It only names the command.'],

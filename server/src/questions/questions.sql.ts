@@ -94,7 +94,9 @@ export async function updateRetired(
   questionIds: number[],
   isRetired: boolean,
 ): Promise<number[]> {
-  const [clock] = isRetired ? await tx<{ at: Date }[]>`select now() as "at"` : [];
+  const [clock] = isRetired
+    ? await tx<{ at: Date }[]>`select now() as "at" from accounts where account_id = ${accountId}`
+    : [];
   const at = clock ? tx`coalesce(retired_at, ${clock.at})` : null;
   const rows = await tx<{ id: number }[]>`
     update questions

@@ -13,7 +13,8 @@ export async function insertLinks(
   handedOut: { by: number | null } | undefined,
 ): Promise<void> {
   const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
-  const onCitus = await isOnCitus(db); // otherwise the foreign key refuses links of participants who are deleted meanwhile
+  // On Citus, a link can be left if its participant is deleted meanwhile. The week is closed then, so the link opens nothing.
+  const onCitus = await isOnCitus(db);
   await db`
     insert into links (hash, account_id, user_id, week, is_exported, sent_to, handed_by)
     select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${handedOut !== undefined}, n."sentTo",

@@ -160,7 +160,9 @@ export async function updatePaused(
   scheduleId: number,
   isPaused: boolean,
 ): Promise<boolean> {
-  const [clock] = isPaused ? await tx<{ at: Date }[]>`select now() as "at"` : [];
+  const [clock] = isPaused
+    ? await tx<{ at: Date }[]>`select now() as "at" from accounts where account_id = ${accountId}`
+    : [];
   const at = clock ? tx`coalesce(paused_at, ${clock.at})` : null;
   const rows = await tx`
     update schedules
