@@ -667,9 +667,14 @@ const writers: Record<string, string[]> = {
   schedules: ['rounds/schedules.sql.ts'],
   schedule_weeks: ['rounds/schedules.sql.ts'],
   asked_by_date: ['rounds/by-date/due.sql.ts'],
-  participants: ['rounds/opening.sql.ts', 'answers/answering.sql.ts', 'results/close-week.sql.ts'],
+  participants: [
+    'rounds/opening.sql.ts',
+    'answers/answering.sql.ts',
+    'results/close-week.sql.ts',
+    'people/users.sql.ts',
+  ],
   card_keys: ['cards/card-key.sql.ts'],
-  cards: ['cards/cards.sql.ts', 'cards/card-key.sql.ts'],
+  cards: ['cards/cards.sql.ts', 'cards/card-key.sql.ts', 'people/users.sql.ts'],
   kiosks: ['cards/kiosks.sql.ts'],
   links: [
     'rounds/links.sql.ts',

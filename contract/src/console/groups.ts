@@ -123,7 +123,7 @@ const search = Type.String({
 /** An empty text: no description. */
 const description = Type.String({ maxLength: maxDescriptionLength });
 const externalId = Type.String({ maxLength: maxExternalIdLength });
-const groupId = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);
+const groupId = Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.Null()]);
 const values = Type.Array(Type.String({ minLength: 1, maxLength: maxAttributeLength }), {
   maxItems: maxAllowedValues,
 });

@@ -1,4 +1,5 @@
 // SQL for two-factor authentication. Writers: two-factor.ts.
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The two-factor authentication of a person. `secret` is sealed; `onSince` is null until a code has confirmed it. */
@@ -32,14 +33,16 @@ export async function upsertSecret(
   return rows.length > 0;
 }
 
-/** Returns the secrets of all accounts (account_id). */
+/** Returns the secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectSecrets(
   tx: Transaction,
 ): Promise<{ accountId: AccountId; userId: number; secret: Buffer }[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", user_id as "userId", secret as "secret"
     from   two_factor
-    order  by account_id, user_id`;
+    order  by account_id, user_id
+    ${onCitus ? tx`` : tx`for update`}`;
 }
 
 /** Replaces a secret, unless it has been changed since `before` was read. */

@@ -514,6 +514,7 @@ declare
 begin
   for account in select distinct account_id from users_after loop
     select array_agg(distinct attribute) into counted from breakdowns where account_id = account and attribute is not null;
+    continue when counted is null;
     for changed in
       select a.name, count(*)::integer as people from unnest(counted) as a(name), users_after n join users_before o using (account_id, user_id)
       where n.account_id = account and o.attributes ->> a.name is distinct from n.attributes ->> a.name
@@ -1876,7 +1877,7 @@ create table scim_members (
   display     text,
   left_at     timestamptz,
   primary key (account_id, group_id, member_id),
-  foreign key (account_id, group_id) references scim_groups on delete cascade
+  foreign key (account_id, group_id) references scim_groups on delete cascade on update cascade
 );
 create index scim_members_by_member on scim_members (account_id, member_id) where member_id is not null;
 create index scim_members_left on scim_members (account_id) where left_at is not null;

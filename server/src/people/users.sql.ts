@@ -79,8 +79,18 @@ export async function updateUser(
     where  account_id = ${accountId} and user_id = ${userId}`;
 }
 
+/**
+ * Deletes from the lists of who is asked, and the cards, before the users themselves: whoever makes a link locks first these rows and then the
+ * user.
+ */
+export async function deleteAsked(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
+  await tx`delete from participants where account_id = ${accountId} and user_id = any(${userIds})`;
+  await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
+}
+
 /** Deletes a user with their memberships, password, sessions, links and other personal data. */
 export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
+  await deleteAsked(tx, accountId, [userId]);
   await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
   await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the user
 }

@@ -1,6 +1,7 @@
 // SQL of pulls as administrators enter and see them, of their secrets and of their times. Writers: pulls.ts, secrets.ts.
 import type { PullSource, Repeat } from '@soundings/contract/pulls/pull-values.ts';
 import type { Access, FetchRow, PullView } from '@soundings/contract/pulls/pulls.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';
 
 /** Returns the id of the next pull. Its secret is sealed for this id. */
@@ -270,13 +271,15 @@ export type SealedPull = {
   secret: Buffer;
 };
 
-/** Returns the secrets of all accounts (account_id) with what they are sealed for. */
+/** Returns the secrets of all accounts (account_id) with what they are sealed for, and locks them, except on Citus. */
 export async function selectPullSecrets(tx: Transaction): Promise<SealedPull[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", pull_id as "pullId", url as "url", access as "access", secret as "secret"
     from   pulls
     where  secret is not null
-    order  by account_id, pull_id`;
+    order  by account_id, pull_id
+    ${onCitus ? tx`` : tx`for no key update`}`;
 }
 
 /** Stores a secret that was sealed again, unless it has been changed since `before` was read. */

@@ -1,6 +1,6 @@
 // SQL of closing a week. Writers: close-week.ts, lost-weeks.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool, Transaction } from '../db/db.ts';
+import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 
 /**
  * Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. The links are deleted
@@ -17,6 +17,14 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`
     update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
     where  account_id = ${accountId} and week = ${week}`;
+}
+
+/** Deletes links of closed weeks: one that was being made while an older version of the program, or Citus, closed the week is left. */
+export async function deleteLeftLinks(db: Db): Promise<void> {
+  await db`
+    delete from links l
+    using  weeks w
+    where  w.account_id = l.account_id and w.week = l.week and w.closed_at > now() - interval '1 day'`;
 }
 
 /** Records that the digests of a closed week are to be queued. `now`: when it closed, in ms since 1970. */

@@ -8,7 +8,7 @@ import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { endWeek, insertDigestWeek, vacuumDeleted } from './close-week.sql.ts';
+import { deleteLeftLinks, endWeek, insertDigestWeek, vacuumDeleted } from './close-week.sql.ts';
 import { computeFigures, openWeekKey, writeFigures } from './published-figures.ts';
 import { selectWeek } from './published-figures.sql.ts';
 
@@ -47,6 +47,7 @@ export async function closeWeek(
  */
 export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.chain.advance();
+  await deleteLeftLinks(pool);
   await vacuumDeleted(pool);
 }
 

@@ -1,5 +1,6 @@
 // SQL for the providers with which people sign in. Writers: providers.ts.
 import type { RoleValue } from '@soundings/contract/console/sign-on/single-sign-on.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** A provider. `clientSecret` is sealed. */
@@ -158,14 +159,16 @@ export async function deleteProvider(
     delete from sign_in_providers where account_id = ${accountId} and provider_id = ${providerId}`;
 }
 
-/** Returns the sealed secrets of all accounts (account_id). */
+/** Returns the sealed secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectClientSecrets(
   tx: Transaction,
 ): Promise<{ accountId: AccountId; providerId: number; publicKey: string; secret: Buffer }[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", provider_id as "providerId", public_key as "publicKey", client_secret as "secret"
     from   sign_in_providers
-    order  by account_id, provider_id`;
+    order  by account_id, provider_id
+    ${onCitus ? tx`` : tx`for update`}`;
 }
 
 /** Replaces a sealed secret, unless it has been changed since `before` was read. */

@@ -192,7 +192,7 @@ async function readAndMatch(
   const inQuestion = usersInQuestion(organization, current, targetTree);
   const toCompare = inQuestion.map((i) => current.before[i]?.id).filter((id) => id !== undefined);
   const details = await selectUserDetails(tx, accountId, toCompare);
-  const emails = wantedEmails(sentUsers ?? [], current, { inQuestion, details });
+  const emails = wantedEmails(organization.data.users ?? [], current, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
   // Someone who is as before has an address that another one is sent with.
   if (owners.values().some((id) => organization.unchanged?.has(id))) throw new NotByTexts();

@@ -1,6 +1,7 @@
 // SQL of the endpoints that webhooks are sent to. Writer: endpoints.ts.
 import type { EndpointView } from '@soundings/contract/webhooks/endpoints.ts';
 import type { EventType } from '@soundings/contract/webhooks/events.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Returns the id of the next endpoint. Its secret is sealed for this id. */
@@ -142,12 +143,14 @@ export type SealedSecrets = {
   previous: Buffer | null;
 };
 
-/** Returns the secrets of all accounts (account_id). */
+/** Returns the secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectWebhookSecrets(tx: Transaction): Promise<SealedSecrets[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", endpoint_id as "endpointId", secret as "secret", previous_secret as "previous"
     from   webhook_endpoints
-    order  by account_id, endpoint_id`;
+    order  by account_id, endpoint_id
+    ${onCitus ? tx`` : tx`for no key update`}`;
 }
 
 /** Stores secrets that were sealed again, unless they have been changed since `before` was read. */

@@ -91,6 +91,8 @@ function orderOf(
   { sort = 'tree', isDifference = false, language }: MapWanted & HeatFilters,
 ): Order {
   if (sort === 'tree') return Promise.resolve(tree.groups);
+  // The numbers of people can change while the tree stays the same.
+  if (sortKeyOf(sort).key === 'people') return sorted(db, who, tree, facts, { sort, isDifference, language });
   const key = JSON.stringify([facts.week, facts.comparison.kind, sort, isDifference]);
   const kept = orders.get(tree) ?? new Map<string, Order>();
   orders.set(tree, kept);

@@ -8,6 +8,7 @@ declare
 begin
   for account in select distinct account_id from users_after loop
     select array_agg(distinct attribute) into counted from breakdowns where account_id = account and attribute is not null;
+    continue when counted is null;
     for changed in
       select a.name, count(*)::integer as people from unnest(counted) as a(name), users_after n join users_before o using (account_id, user_id)
       where n.account_id = account and o.attributes ->> a.name is distinct from n.attributes ->> a.name
@@ -20,5 +21,3 @@ begin
   end loop;
   return null;
 end $$;
-alter table scim_members drop constraint scim_members_account_id_group_id_fkey;
-alter table scim_members add foreign key (account_id, group_id) references scim_groups on delete cascade;

@@ -1,4 +1,5 @@
 // Finds the users in the JSON of a request without parsing it, and which of them were sent before with the same text. Pure.
+import { maxUsersOfPush } from '@soundings/contract/limits.ts';
 import { digestText } from './text-digest.ts';
 import type { KnownTexts } from '../parts/people-index.ts';
 
@@ -29,6 +30,8 @@ export function splitUsers(bytes: Uint8Array, known?: KnownTexts): SplitUsers | 
   let at = skipSpace(bytes, list + 1);
   if (bytes[at] === CLOSE_BRACKET) return { ...split, end: at };
   for (;;) {
+    // Such a list is invalid, and must not take memory before it is refused.
+    if (bytes[at] !== OPEN_BRACE || split.from.length === maxUsersOfPush) return undefined;
     const place = find?.next(at) ?? -1;
     const to = place < 0 ? skipValue(bytes, at) : at + (known as KnownTexts).lengths[place]!;
     if (to < 0) return undefined;
