@@ -75,7 +75,6 @@ const ofSeveralAccounts: [part: string, reason: string][] = [
     'the sign-in page has the name of the company if there is only one',
   ],
   ['where r.entry_key =', 'a single sign-on address has no account, but a key that belongs to one'],
-  ['from sandboxes', 'an administrator sees how many sandboxes are ahead in the queue'],
   [
     'where w.closed_at is null and w.week <',
     'the page about the installation lists late weeks of all accounts',

@@ -80,17 +80,17 @@ export async function updateUser(
 }
 
 /**
- * Deletes from the lists of who is asked, and the cards, before the users themselves: whoever makes a link locks first these rows and then the
- * user.
+ * Deletes users from the participants of all weeks, and their cards. Call this before users are deleted: a sender that makes a link locks these
+ * rows first and then the user, and must not wait for a deletion that waits for it.
  */
-export async function deleteAsked(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
+export async function deleteParticipation(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   await tx`delete from participants where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
 }
 
 /** Deletes a user with their memberships, password, sessions, links and other personal data. */
 export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
-  await deleteAsked(tx, accountId, [userId]);
+  await deleteParticipation(tx, accountId, [userId]);
   await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
   await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the user
 }

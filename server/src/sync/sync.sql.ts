@@ -2,7 +2,7 @@
 // Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
-import { deleteAsked } from '../people/users.sql.ts';
+import { deleteParticipation } from '../people/users.sql.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
 import { deleteTexts } from './texts/sent-texts.sql.ts';
@@ -341,7 +341,7 @@ export async function updateFingerprints(
 export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   if (userIds.length === 0) return;
   await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
-  await deleteAsked(tx, accountId, userIds);
+  await deleteParticipation(tx, accountId, userIds);
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
   await deleteTexts(tx, accountId);
 }

@@ -215,6 +215,8 @@ describe('a card', () => {
     const office = await openOffice(world);
     const [code = ''] = await office.print();
     const link = (await enter(world, code)).link as string;
+    // As closing does.
+    await world.pool`delete from links where account_id = ${office.accountId}`;
     await world.pool`delete from participants where account_id = ${office.accountId}`;
     expect((await pageAt(world, link)).status).toBe(404);
     const { status, link: none, text } = await enter(world, code);

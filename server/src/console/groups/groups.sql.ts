@@ -45,7 +45,7 @@ export async function selectMemberCounts(
 
 /** Whether the person of a membership `m` is active. Reads an index of the few people who are not. */
 const isActive = (db: Db) => db`
-  not exists (select from users u where u.account_id = m.account_id and u.user_id = m.user_id and not u.active)`;
+  not exists (select 1 from users u where u.account_id = m.account_id and u.user_id = m.user_id and not u.active)`;
 
 /** Groups and all groups below them, as part of a recursive query. */
 const belowGroups = (db: Db, accountId: AccountId, groupIds: readonly number[]) => db`

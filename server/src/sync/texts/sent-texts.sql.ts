@@ -29,7 +29,7 @@ export async function keepTextsOfParts(tx: Transaction, accountId: AccountId): P
   await tx`
     delete from sent_texts t
     where  t.account_id = ${accountId}
-      and  not exists (select from push_parts p
+      and  not exists (select 1 from push_parts p
                        where  p.account_id = t.account_id and p.part = t.part and p.people is not null)`;
   await tx`
     insert into sent_texts as t (account_id, part, people)
