@@ -375,7 +375,7 @@ const writtenByOthers = [
   'events/events.sql.ts: insertEvent',
   'files/store.sql.ts: addLostProcessing',
   'people/users.sql.ts: deleteEmailsBefore',
-  'people/users.sql.ts: deleteParticipation',
+  'people/users.sql.ts: deleteUsers',
   'pulls/pulls.sql.ts: deleteOldFetches',
   'rounds/messages/messages.sql.ts: insertRefusal',
   'rounds/messages/opt-outs.sql.ts: setDigests',

@@ -80,22 +80,15 @@ export async function updateUser(
 }
 
 /**
- * Deletes users from the participants of all weeks, and their cards. Call this before users are deleted: a sender that makes a link locks these
- * rows first and then the user, and must not wait for a deletion that waits for it.
+ * Deletes users with their memberships, passwords, sessions, links and other personal data. Participants and cards come before the users: a
+ * sender that makes a link locks these rows first and then the user, and must not wait for a deletion that waits for it.
  */
-export async function deleteParticipation(
-  tx: Transaction,
-  accountId: AccountId,
-  userIds: number[],
-): Promise<void> {
+export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
+  if (userIds.length === 0) return;
+  await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from participants where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
-}
-
-/** Deletes a user with their memberships, password, sessions, links and other personal data. */
-export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
-  await deleteParticipation(tx, accountId, [userId]);
-  await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
+  await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
 }
 
 /** Returns whether another user has the externalId or the normalized address. */

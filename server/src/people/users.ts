@@ -21,7 +21,7 @@ import {
   takenFaults,
 } from './user-faults.ts';
 import {
-  deleteUser,
+  deleteUsers,
   insertUser,
   replaceMemberships,
   selectGroupsOf,
@@ -135,7 +135,7 @@ export async function removeUser(
     throw managedFault();
   }
   refuseUser(await lockoutFaults(tx, accountId, before, { ...before, active: false }, by));
-  await deleteUser(tx, accountId, userId);
+  await deleteUsers(tx, accountId, [userId]);
   await raiseVersion(tx, accountId);
   return before.externalId;
 }

@@ -4,7 +4,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import type { WeekAnswer } from './turnout.ts';
+import { noQuestions, sharedSets, type WeekAnswer } from './turnout.ts';
 import { selectSealed } from './published-figures.sql.ts';
 
 export type OpenAnswers = {
@@ -34,12 +34,11 @@ export async function openAnswers(
 ): Promise<OpenAnswers> {
   const columns = new Map<number, Column>();
   const done = new Map<string, ReadonlySet<number>>();
-  const none: ReadonlySet<number> = new Set();
   const withQuestion = sharedSets();
   for await (const rows of selectSealed(tx, accountId, week)) {
     for (const { respondent, sealed } of rows) {
       // A person can have several rows.
-      let own = done.get(respondent) ?? none;
+      let own = done.get(respondent) ?? noQuestions;
       for (const [questionId, answer] of decodeAnswers(key.open(respondent, sealed))) {
         let column = columns.get(questionId);
         if (!column) columns.set(questionId, (column = emptyColumn()));
@@ -50,17 +49,6 @@ export async function openAnswers(
     }
   }
   return { done, to: (questionId) => answersIn(columns.get(questionId) ?? emptyColumn()) };
-}
-
-/** Returns a function that adds an element to a set. It returns the same set for the same set and element. */
-function sharedSets() {
-  const larger = new Map<ReadonlySet<number>, Map<number, ReadonlySet<number>>>();
-  return (set: ReadonlySet<number>, added: number): ReadonlySet<number> => {
-    const known = larger.get(set) ?? new Map<number, ReadonlySet<number>>();
-    const after = known.get(added) ?? (set.has(added) ? set : new Set([...set, added]));
-    larger.set(set, known.set(added, after));
-    return after;
-  };
 }
 
 const emptyColumn = (): Column => ({

@@ -127,12 +127,21 @@ export function recordCompleted(
   { done, isRecorded }: Turnout,
 ): void {
   if (isRecorded) return;
-  const added = new Map<ReadonlySet<number> | undefined, ReadonlySet<number>>();
-  for (const { respondent } of answers) {
-    const own = done.get(respondent);
-    const known = added.get(own);
-    const now = known ?? (own?.has(questionId) ? own : new Set([...(own ?? []), questionId]));
-    if (!known) added.set(own, now);
-    done.set(respondent, now);
-  }
+  const withQuestion = sharedSets();
+  for (const { respondent } of answers)
+    done.set(respondent, withQuestion(done.get(respondent) ?? noQuestions, questionId));
+}
+
+export const noQuestions: ReadonlySet<number> = new Set();
+
+/** Returns a function that adds an element to a set. It returns the same set for the same set and element. */
+export function sharedSets() {
+  const larger = new Map<ReadonlySet<number>, Map<number, ReadonlySet<number>>>();
+  return (set: ReadonlySet<number>, added: number): ReadonlySet<number> => {
+    let known = larger.get(set);
+    if (!known) larger.set(set, (known = new Map()));
+    let after = known.get(added);
+    if (!after) known.set(added, (after = set.has(added) ? set : new Set([...set, added])));
+    return after;
+  };
 }

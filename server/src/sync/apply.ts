@@ -3,6 +3,7 @@
 import type { User } from '@soundings/contract/organization.ts';
 import { revokeAccess } from '../auth/sessions.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
+import { deleteUsers } from '../people/users.sql.ts';
 import type { SentOrganization } from './check.ts';
 import type { GroupKey } from './current-state.ts';
 import { fingerprintOf } from './repeated/fingerprints.ts';
@@ -15,7 +16,6 @@ import {
   copyUsers,
   deleteGroups,
   deleteMemberships,
-  deleteUsers,
   takeGroupIds,
   takeUserIds,
   updateFingerprints,

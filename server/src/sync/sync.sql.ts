@@ -2,7 +2,6 @@
 // Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
-import { deleteParticipation } from '../people/users.sql.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
 
@@ -334,14 +333,6 @@ export async function updateFingerprints(
     set    fingerprint = s.fingerprint
     from   jsonb_to_recordset(${tx.json(users)}) as s(id integer, fingerprint text)
     where  u.account_id = ${accountId} and u.user_id = s.id`;
-}
-
-/** Deletes users with their memberships, passwords and sessions. */
-export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
-  if (userIds.length === 0) return;
-  await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
-  await deleteParticipation(tx, accountId, userIds);
-  await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
 }
 
 export type MembershipRow = { userId: number; kind: MembershipKind; groupId: number };

@@ -5,27 +5,18 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
-import {
-  type GroupScope,
-  selectAskedOfGroups,
-  selectKpiValues,
-  selectRates,
-  selectResults,
-} from '../data/results.sql.ts';
-import { entryOfAsked, entryOfResult, entryOfValue } from './entries.ts';
 import { type FrameEntry, frameOf, Frames, DamagedFrames, periodOf, weekIndex } from './frames.ts';
 import {
   deleteAllFragments,
   deleteLeftFragments,
   type FragmentList,
   insertFragmentWeeks,
-  fragmentKinds,
   selectAccountsToBuild,
   selectFragments,
   selectWeeksToBuild,
   upsertFragments,
 } from './fragments.sql.ts';
+import { type StoredEntry, storedLists } from './lists.ts';
 import { buildPacks } from './build-packs.ts';
 import { deleteAllPacks, selectAccountsToPack } from './packs.sql.ts';
 
@@ -69,49 +60,14 @@ export const forgetFragments = (pool: Pool, accountId: AccountId): Promise<void>
 
 /** Builds weeks of one period. */
 async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Promise<void> {
-  const [questions, kpis] = await Promise.all([
-    selectQuestions(pool, accountId),
-    selectKpis(pool, accountId),
-  ]);
-  const types = new Map(questions.map(({ id, type }) => [id, type]));
   const window = { first: weeks[0] as Week, last: weeks.at(-1) as Week };
   const period = periodOf(weekIndex(window.first));
   const chosen = new Set(weeks);
-  const scopes: GroupScope[] = (['group', 'segment'] as const).map((kind) => ({
-    groupId: undefined,
-    withSubgroups: true,
-    kind,
-  }));
-  async function write<T extends WeekRow>(
-    kind: number,
-    kpiId: string,
-    rowsOf: (scope: GroupScope) => AsyncIterable<T[]>,
-    entryOf: (row: T) => FrameEntry,
-  ): Promise<void> {
-    const list = { kind, kpiId, period };
-    for (const scope of scopes)
-      await writeRows(pool, accountId, list, entriesIn(rowsOf(scope), chosen, entryOf));
-  }
-  await write(
-    fragmentKinds.results,
-    '',
-    (scope) => selectResults(pool, accountId, scope, window, undefined),
-    (row) => entryOfResult(types.get(row.questionId), row),
-  );
-  for (const { id } of kpis)
-    await write(
-      fragmentKinds.kpiValues,
-      id,
-      (scope) => selectKpiValues(pool, accountId, scope, id, window),
-      entryOfValue,
-    );
-  await write(fragmentKinds.rates, '', (scope) => selectRates(pool, accountId, scope, window), entryOfValue);
-  await write(
-    fragmentKinds.asked,
-    '',
-    (scope) => selectAskedOfGroups(pool, accountId, scope, window),
-    entryOfAsked,
-  );
+  for (const { kind, kpiId, read } of await storedLists(pool, accountId, window))
+    for (const groups of ['group', 'segment'] as const) {
+      const found = read(groups, ({ week }) => chosen.has(week));
+      await writeRows(pool, accountId, { kind, kpiId, period }, byGroup(found));
+    }
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     await insertFragmentWeeks(tx, accountId, weeks);
@@ -122,25 +78,17 @@ async function buildWeeks(pool: Pool, accountId: AccountId, weeks: Week[]): Prom
 /** The entries of a question and a group. */
 type GroupEntries = { questionId: number; groupId: number; entries: FrameEntry[] };
 
-type WeekRow = { questionId?: number; groupId: number; week: Week };
-
-/** Yields the entries of rows, which are ordered by question and group, in batches. Other weeks than the chosen ones are left out. */
-async function* entriesIn<T extends WeekRow>(
-  batches: AsyncIterable<T[]>,
-  chosen: ReadonlySet<Week>,
-  entryOf: (row: T) => FrameEntry,
-): AsyncGenerator<GroupEntries[]> {
+/** Yields entries, which are ordered by question and group, in batches of groups. */
+async function* byGroup(batches: AsyncIterable<StoredEntry[]>): AsyncGenerator<GroupEntries[]> {
   let ready: GroupEntries[] = [];
   let latest: GroupEntries | undefined;
-  for await (const rows of batches) {
-    for (const row of rows) {
-      if (!chosen.has(row.week)) continue;
-      const { questionId = 0, groupId } = row;
+  for await (const found of batches) {
+    for (const { questionId, groupId, entry } of found) {
       if (latest?.questionId !== questionId || latest.groupId !== groupId) {
         latest = { questionId, groupId, entries: [] };
         ready.push(latest);
       }
-      latest.entries.push(entryOf(row));
+      latest.entries.push(entry);
     }
     if (ready.length <= batchSize) continue;
     // The last one may continue in the next batch of rows.

@@ -3,19 +3,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockAccount } from '../../accounts/accounts.ts';
-import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
-import {
-  type GroupScope,
-  selectAskedOfGroups,
-  selectKpiValues,
-  selectRates,
-  selectResults,
-} from '../data/results.sql.ts';
-import type { Window } from '../data/window.ts';
-import { entryOfAsked, entryOfResult, entryOfValue } from './entries.ts';
-import type { FrameEntry } from './frames.ts';
-import { fragmentKinds } from './fragments.sql.ts';
+import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
+import { type StoredEntry, storedLists } from './lists.ts';
 import {
   deleteLeftPacks,
   insertPackWeeks,
@@ -53,9 +42,6 @@ export async function buildPacks(pool: Pool, accountId: AccountId): Promise<void
   });
 }
 
-/** What a week has of a group. */
-type Found = { questionId: number } & PackEntry;
-
 /** Writes the packs of a week. `blocks`: only those of these blocks. */
 async function writeWeek(
   pool: Pool,
@@ -63,91 +49,35 @@ async function writeWeek(
   week: Week,
   blocks: ReadonlySet<number> | undefined,
 ): Promise<void> {
-  for (const list of await listsOf(pool, accountId, week)) {
-    const found = await inBlocks(list.read('segment'), blocks);
-    const ofSegments = Map.groupBy(found, keyOf);
-    const ofGroups = packsIn(list.read('group'), ofSegments, blocks);
-    let ready: Found[][] = [];
-    for await (const entries of ofGroups) {
+  const isWanted = ({ groupId }: { groupId: number }) => !blocks || blocks.has(blockOfGroup(groupId));
+  for (const { kind, kpiId, read } of await storedLists(pool, accountId, { first: week, last: week })) {
+    const list = { kind, kpiId, week };
+    const segments: StoredEntry[] = [];
+    for await (const found of read('segment', isWanted)) segments.push(...found);
+    const ofSegments = Map.groupBy(segments, keyOf);
+    let ready: StoredEntry[][] = [];
+    for await (const entries of packsIn(read('group', isWanted), ofSegments)) {
       ready.push(entries);
       if (ready.length < packsPerTransaction) continue;
-      await writePacks(pool, accountId, { ...list, week }, ready);
+      await writePacks(pool, accountId, list, ready);
       ready = [];
       await nextTurn();
     }
-    await writePacks(pool, accountId, { ...list, week }, [...ready, ...ofSegments.values()]);
+    await writePacks(pool, accountId, list, [...ready, ...ofSegments.values()]);
   }
 }
 
 /** How many packs are compressed while the account is locked. It takes about 1 ms for each. */
 const packsPerTransaction = 20;
 
-const keyOf = ({ questionId, groupId }: Found): string => `${questionId} ${blockOfGroup(groupId)}`;
-
-type ReadOf = (kind: 'group' | 'segment') => AsyncIterable<Found[]>;
-
-/** Returns what is read of a week: results, KPI values, response rates, and what was asked. */
-async function listsOf(
-  db: Db,
-  accountId: AccountId,
-  week: Week,
-): Promise<{ kind: number; kpiId: string; read: ReadOf }[]> {
-  const [questions, kpis] = await Promise.all([selectQuestions(db, accountId), selectKpis(db, accountId)]);
-  const types = new Map(questions.map(({ id, type }) => [id, type]));
-  const window: Window = { first: week, last: week };
-  const list = <T extends { groupId: number; questionId?: number }>(
-    kind: number,
-    kpiId: string,
-    rowsOf: (scope: GroupScope) => AsyncIterable<T[]>,
-    entryOf: (row: T) => FrameEntry,
-  ) => ({
-    kind,
-    kpiId,
-    read: async function* (of: 'group' | 'segment'): AsyncGenerator<Found[]> {
-      for await (const rows of rowsOf({ groupId: undefined, withSubgroups: true, kind: of }))
-        yield rows.map((row) => {
-          const { text, at } = entryOf(row);
-          return { questionId: row.questionId ?? 0, groupId: row.groupId, text, at };
-        });
-    },
-  });
-  return [
-    list(
-      fragmentKinds.results,
-      '',
-      (scope) => selectResults(db, accountId, scope, window, undefined),
-      (row) => entryOfResult(types.get(row.questionId), row),
-    ),
-    ...kpis.map(({ id }) =>
-      list(
-        fragmentKinds.kpiValues,
-        id,
-        (scope) => selectKpiValues(db, accountId, scope, id, window),
-        entryOfValue,
-      ),
-    ),
-    list(fragmentKinds.rates, '', (scope) => selectRates(db, accountId, scope, window), entryOfValue),
-    list(fragmentKinds.asked, '', (scope) => selectAskedOfGroups(db, accountId, scope, window), entryOfAsked),
-  ];
-}
-
-async function inBlocks(
-  batches: AsyncIterable<Found[]>,
-  blocks: ReadonlySet<number> | undefined,
-): Promise<Found[]> {
-  const all: Found[] = [];
-  for await (const rows of batches)
-    for (const row of rows) if (!blocks || blocks.has(blockOfGroup(row.groupId))) all.push(row);
-  return all;
-}
+const keyOf = ({ questionId, groupId }: StoredEntry): string => `${questionId} ${blockOfGroup(groupId)}`;
 
 /** Yields the entries of packs, from rows that are ordered by question and group. Moves those of `more` that are in the same packs to them. */
 async function* packsIn(
-  batches: AsyncIterable<Found[]>,
-  more: Map<string, Found[]>,
-  blocks: ReadonlySet<number> | undefined,
-): AsyncGenerator<Found[]> {
-  let latest: Found[] = [];
+  batches: AsyncIterable<StoredEntry[]>,
+  more: Map<string, StoredEntry[]>,
+): AsyncGenerator<StoredEntry[]> {
+  let latest: StoredEntry[] = [];
   let key = '';
   const whole = () => {
     const added = more.get(key);
@@ -157,7 +87,6 @@ async function* packsIn(
   };
   for await (const rows of batches) {
     for (const row of rows) {
-      if (blocks && !blocks.has(blockOfGroup(row.groupId))) continue;
       if (keyOf(row) !== key) {
         if (latest.length > 0) yield whole();
         latest = [];
@@ -173,7 +102,7 @@ async function writePacks(
   pool: Pool,
   accountId: AccountId,
   list: { kind: number; kpiId: string; week: Week },
-  found: Found[][],
+  found: StoredEntry[][],
 ): Promise<void> {
   if (found.length === 0) return;
   await inTransaction(pool, async (tx) => {
@@ -184,10 +113,18 @@ async function writePacks(
     const packs = found.flatMap((all) => {
       const entries = all.filter(({ groupId }) => existing.has(groupId));
       if (entries.length === 0) return [];
-      const { questionId, groupId } = entries[0] as Found;
+      const { questionId, groupId } = entries[0] as StoredEntry;
       const block = blockOfGroup(groupId);
-      return [{ questionId, block, pack: packOf({ accountId, ...list, questionId, block }, entries) }];
+      return [
+        {
+          questionId,
+          block,
+          pack: packOf({ accountId, ...list, questionId, block }, entries.map(packEntry)),
+        },
+      ];
     });
     await upsertPacks(tx, accountId, list, { packs, groupIds: [...existing] });
   });
 }
+
+const packEntry = ({ groupId, entry: { text, at } }: StoredEntry): PackEntry => ({ groupId, text, at });

@@ -124,13 +124,7 @@ export async function* askedFromFragments(
   const output = new NestedOutput();
   const noteLists = listsIn(lists);
   for await (const { frames, first, last, open } of blocksOf(db, wanted, { kind: fragmentKinds.asked })) {
-    const later = openAsked(open, lists);
-    const writeOpen = (before: number) => {
-      for (let next = later.at(-1); next && next.groupId < before; next = later.at(-1)) {
-        output.text(next.text.slice(output.enter(0, next.groupId)));
-        later.pop();
-      }
-    };
+    const writeOpen = openAsked(output, open, lists);
     while (frames.next()) {
       writeOpen(frames.groupId);
       if (!frames.choose(first, last)) continue;
@@ -143,14 +137,27 @@ export async function* askedFromFragments(
   yield output.ended();
 }
 
-/** Returns the entries of open weeks, the last one first. */
-export function openAsked(open: string, lists: Set<string>): { groupId: number; text: string }[] {
+/** Returns a function that writes the entries of open weeks of groups with smaller ids than the one that is given, each once. */
+export function openAsked(output: NestedOutput, open: string, lists: Set<string>): (before: number) => void {
   const lines = open === '' ? [] : open.split('\n');
-  return lines.toReversed().map((line) => {
+  // The last one first.
+  const later = lines.toReversed().map((line) => {
     const [groupId, week, questionIds] = line.split(' ') as [string, string, string];
     lists.add(questionIds);
     return { groupId: Number(groupId), text: `,"${fourDigits(week)}":[${questionIds}]` };
   });
+  return (before) => {
+    for (let next = later.at(-1); next && next.groupId < before; next = later.at(-1)) {
+      output.text(next.text.slice(output.enter(0, next.groupId)));
+      later.pop();
+    }
+  };
+}
+
+/** Returns the list of question ids in an entry of asked questions. */
+export function questionListIn({ bytes, from, to }: { bytes: Buffer; from: number; to: number }): string {
+  const text = bytes.toString('latin1', from, to);
+  return text.slice(text.indexOf('[') + 1, -1);
 }
 
 /** Returns a function that adds the lists of a frame. Most groups are asked the same in a period, which takes no time. */
@@ -160,10 +167,7 @@ function listsIn(lists: Set<string>): (frames: Frames) => void {
     const json = frames.bytes.subarray(frames.from, frames.to);
     if (known.some((one) => one.equals(json))) return;
     if (known.unshift(json) > 8) known.pop();
-    frames.each((from, _at, to) => {
-      const text = frames.bytes.toString('latin1', from, to);
-      lists.add(text.slice(text.indexOf('[') + 1, -1));
-    });
+    frames.each((from, _at, to) => void lists.add(questionListIn({ bytes: frames.bytes, from, to })));
   };
 }
 

@@ -9,7 +9,7 @@ import { fragmentKinds, type WantedFigures } from './fragments.sql.ts';
 import { NestedOutput, Output } from './output.ts';
 import { type PackRow, type PackScope, selectPacks } from './packs.sql.ts';
 import { blockOfGroup, checkedPack, openPacks, type Pack, placeInBlock, type StoredPack } from './packs.ts';
-import { type FramesWanted, NotInFragments, openAsked } from './read-fragments.ts';
+import { type FramesWanted, questionListIn, NotInFragments, openAsked } from './read-fragments.ts';
 
 /** The packs of a question and a block, ordered by week, and the groups of the block that are wanted. */
 type WantedPacks = { questionId: number; groupIds: readonly number[]; packs: Pack[] };
@@ -160,32 +160,20 @@ export async function* askedFromPacks(
   lists: Set<string>,
 ): AsyncGenerator<Buffer> {
   const output = new NestedOutput();
-  let later: ReturnType<typeof openAsked> = [];
-  const writeOpen = (upTo: number) => {
-    for (let next = later.at(-1); next && next.groupId <= upTo; next = later.at(-1)) {
-      output.text(next.text.slice(output.enter(0, next.groupId)));
-      later.pop();
-    }
-  };
-  const onScope = ({ open }: PackScope) => void (later = openAsked(open, lists));
+  let writeOpen: (before: number) => void = () => {};
+  const onScope = ({ open }: PackScope) => void (writeOpen = openAsked(output, open, lists));
   for await (const { groupIds, packs } of packsOf(db, wanted, { kind: fragmentKinds.asked }, onScope)) {
     for (const groupId of groupIds) {
       const place = placeInBlock(groupId);
-      writeOpen(groupId - 1);
+      writeOpen(groupId);
       for (const pack of packs) {
         if (!pack.find(place)) continue;
         output.copy(pack.bytes, pack.from + output.enter(0, groupId), pack.to);
-        if (pack.isNew()) lists.add(listIn(pack));
+        if (pack.isNew()) lists.add(questionListIn(pack));
       }
       if (output.isFull()) yield output.rest();
     }
   }
   writeOpen(Infinity);
   yield output.ended();
-}
-
-/** Returns the list of ids in the current entry of a pack. */
-function listIn({ bytes, from, to }: Pack): string {
-  const text = bytes.toString('latin1', from, to);
-  return text.slice(text.indexOf('[') + 1, -1);
 }
