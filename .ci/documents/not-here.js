@@ -33,6 +33,10 @@ export const notHere = [
     'It needs a file that waits for approval. A test of the command approves one.',
   ],
   [/^\[databases\]\n/, 'It is for PgBouncer. Tests run the service behind PgBouncer with such a file.'],
+  [
+    /^(create extension citus|(npx )?soundings database distribute$)/,
+    'It needs Citus, which Debian does not have. citus.running.test.ts distributes a database where it is installed.',
+  ],
   [/^npm run fix$/, 'It is for people who change the code.'],
   [/^npx soundings (user create --role Auditor|history import)$/, 'It only names the command.'],
   [/^helm upgrade$/, 'It only names the command.'],

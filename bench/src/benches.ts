@@ -13,6 +13,7 @@ import { benchReports, reportsPlans } from './reports.ts';
 import { benchResults, resultsPlans } from './pages/results.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchScim, scimPlans } from './scim.ts';
+import { benchLargeConsole, largeConsolePlans } from './scale/console.ts';
 import { benchScale, scalePlans } from './scale/scale.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
 import { benchStatistics, statisticsPlans } from './statistics/statistics.ts';
@@ -39,6 +40,7 @@ export const benches: Record<string, Plans<Bench>> = {
 export const trials: Record<string, Plans<Bench>> = {
   scale: inBothSizes(benchScale, scalePlans),
   'data:reading': inBothSizes(benchReading, readingPlans),
+  'console:scale': inBothSizes(benchLargeConsole, largeConsolePlans),
   'data:small': inBothSizes(benchData, smallDataPlans),
   hostile: inBothSizes(benchHostile, hostilePlans),
 };

@@ -16,6 +16,7 @@ afterAll(() => service.stop());
 /** The reason why a benchmark can't run on this machine. */
 const obstacles: Record<string, () => string | undefined> = {
   console: () => (hasBrowser() ? undefined : noBrowser),
+  'console:scale': () => (hasBrowser() ? undefined : noBrowser),
   results: () => (hasBrowser() ? undefined : noBrowser),
   sftp: () => (hasSftp() ? undefined : noSftp),
 };

@@ -19,12 +19,20 @@ export function shownRows(
   compare: (a: string, b: string) => number,
 ): HeatRow[] {
   const inside = subtreeOf === undefined ? rows : rowsInSubtree(rows, subtreeOf);
-  const shown = inside.filter(
-    (row) =>
-      (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined),
-  );
+  const shown = inside.filter((row) => isHeatRowShown(row, { level, subtreeOf, companyId }));
   return sortedRows(shown, { sort, isDifference }, compare);
 }
+
+/** Whether a row of the wanted subtree is on the wanted level. The company has its own row above all others. */
+export const isHeatRowShown = (
+  row: Pick<HeatRow, 'id' | 'level'>,
+  { level, subtreeOf, companyId }: Pick<HeatFilters, 'level' | 'subtreeOf'> & Pick<HeatMap, 'companyId'>,
+): boolean =>
+  (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined);
+
+/** Returns by what a sort order sorts: `tree`, `name`, `people`, `rate`, or `kpi:` and an index; and 1, or -1 for descending. */
+export const sortKeyOf = (sort: string): { key: string; sign: 1 | -1 } =>
+  sort.startsWith('-') ? { key: sort.slice(1), sign: -1 } : { key: sort, sign: 1 };
 
 /** Returns the rows of a group and its subgroups. `rows` must be in tree order. */
 function rowsInSubtree(rows: readonly HeatRow[], groupId: number): HeatRow[] {
@@ -39,10 +47,8 @@ function sortedRows(
   { sort, isDifference }: { sort: string; isDifference: boolean },
   compare: (a: string, b: string) => number,
 ) {
-  const isDescending = sort.startsWith('-');
-  const key = isDescending ? sort.slice(1) : sort;
+  const { key, sign } = sortKeyOf(sort);
   if (key === 'tree') return [...rows];
-  const sign = isDescending ? -1 : 1;
   if (key === 'name') return rows.toSorted((a, b) => sign * compare(a.name, b.name));
   const valueOf = (row: HeatRow) => {
     if (key === 'people') return row.people;

@@ -139,3 +139,13 @@ export type LimitName = (typeof limitNames)[number];
 /** Returns settings with the same limit for every kind of change. */
 export const everyLimit = (limit: number): Record<LimitName, number> =>
   Object.fromEntries(limitNames.map((name) => [name, limit])) as Record<LimitName, number>;
+
+/** Up to this number of groups, the console loads the tree and the heat map as a whole, and otherwise only the parts that are shown. */
+export const maxWholeTree = 2_500;
+
+/** How many subgroups of a group the console lists in a tree that it loads in parts, and how many groups a search finds there. */
+export const maxSubgroupsListed = 1_000;
+export const maxGroupsFound = 200;
+
+/** How many groups a list to choose from shows. */
+export const maxGroupOptions = 80;

@@ -337,6 +337,8 @@ export const detailTypes = {
   'backup failed': 'A backup could not be created or read. The message says why and what to do.',
   'restore refused':
     'A backup can’t be restored into this installation or by this version. Nothing was changed.',
+  'distribution refused':
+    'The tables of the database can’t be distributed with Citus. Nothing was changed. The message says what is missing.',
   'data directory in use': 'Another Soundings service is running on the data directory.',
   'embedded database': 'The embedded database could not be started. The message says why and what to do.',
 } as const;

@@ -1,6 +1,6 @@
 // How far the schema and the statements are from Citus (docs/decisions/0060): the list of obstacles in the document is the one in the schema, and
 // what a web process sends about the tables of accounts concerns one account.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { consoleOperations } from '@soundings/contract/console/operations.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { startApp } from './app.ts';
@@ -40,6 +40,34 @@ test('the decision lists the tables that are not distributed', async () => {
   );
 });
 
+/** What Citus refuses in the text of a statement on tables of accounts, whatever it is about. */
+const refused: [what: string, found: RegExp][] = [
+  [
+    'a volatile function in an update',
+    /`\s*update (?!answer_keys)[^`]*\b(clock_timestamp|nextval|random|gen_random_uuid)\(/,
+  ],
+  ['the time in "do update"', /\bdo\s+update\b[^`]*\b(now|clock_timestamp|statement_timestamp)\(\)/],
+  [
+    'the time in a case or coalesce of an update',
+    /`\s*update [^`]*\bset\b[^`]*= (case|coalesce\()[^,`]*\bnow\(\)/,
+  ],
+  ['an empty list of columns in a part', /\bexists \(\s*select\s+from\b/],
+];
+/** They write tables that stay on the coordinator. */
+const onTheCoordinator = ['sealing/secrets.sql.ts', 'sealing/answer-keys.sql.ts', 'sftp/host-keys.sql.ts'];
+
+test('no statement contains what Citus refuses in its text', () => {
+  const files = globSync('**/*.sql.ts', { cwd: import.meta.dirname }).filter(
+    (one) => !onTheCoordinator.includes(one),
+  );
+  expect(files.length).toBeGreaterThan(80);
+  const found = files.flatMap((file) => {
+    const text = readFileSync(new URL(file, import.meta.url), 'utf8');
+    return refused.filter(([, part]) => part.test(text)).map(([what]) => `${file}: ${what}`);
+  });
+  expect(found).toEqual([]);
+});
+
 /** Statements about several accounts, none of which locks rows, so that Citus can answer them from all servers. */
 const ofSeveralAccounts: [part: string, reason: string][] = [
   [
@@ -47,7 +75,6 @@ const ofSeveralAccounts: [part: string, reason: string][] = [
     'the sign-in page has the name of the company if there is only one',
   ],
   ['where r.entry_key =', 'a single sign-on address has no account, but a key that belongs to one'],
-  ['from sandboxes', 'an administrator sees how many sandboxes are ahead in the queue'],
   [
     'where w.closed_at is null and w.week <',
     'the page about the installation lists late weeks of all accounts',

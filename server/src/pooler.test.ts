@@ -1,21 +1,14 @@
 // PgBouncer in transaction mode in front of two processes, one for requests and one for jobs: everything that people do works, and a
 // pooler or an address that doesn't fit is refused at the start.
-import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAccount } from './accounts/accounts.ts';
-import { createToken } from './accounts/tokens.ts';
 import { type App, startApp } from './app.ts';
 import { openLog } from './base/log.ts';
-import { randomText } from './base/crypto/secrets.ts';
 import { inTransaction, openPool } from './db/db.ts';
 import { checkSessions } from './db/own-sessions.ts';
-import { createUser } from './people/users.ts';
-import { askPeople } from './testing/asking.ts';
 import { openTestDatabase } from './testing/database.ts';
+import { runSurvey } from './testing/processes/survey.ts';
 import { openBouncer } from './testing/processes/bouncer.ts';
 import { needs } from './testing/processes/programs.ts';
-import { signIn } from './testing/signed-in.ts';
-import { until } from './testing/until.ts';
 import { testConfig } from './testing/world.ts';
 
 /** Few sessions, so that connections share them all the time, and both ways of choosing one. */
@@ -42,83 +35,11 @@ test.for([
     return app;
   };
   const [web] = [await start('web'), await start('worker')];
-  const { pool } = database;
-  const { accountId, ada } = await inTransaction(pool, async (tx) => {
-    const { id } = await createAccount(tx, { name: 'Test' });
-    const person = { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' } as const;
-    return { accountId: id, ada: await createUser(tx, id, person) };
-  });
-  const scopes = ['data', 'organization', 'files'] as const;
-  const { token: authorization } = await createToken(pool, accountId, { name: 'test', scopes: [...scopes] });
-  const send = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(web.address + path, {
-      ...init,
-      headers: { authorization, 'content-type': 'application/json', ...init.headers },
-    });
-    return { status: response.status, text: await response.text() };
-  };
-
-  const users = Array.from({ length: 30 }, (_, i) => ({
-    externalId: `u${i}`,
-    firstName: 'A',
-    lastName: 'B',
-  }));
-  const body = JSON.stringify({ settings: { validateOnly: false }, data: { users } });
-  expect(await send('/v1/organization', { method: 'POST', body })).toMatchObject({ status: 200 });
-
-  const asked = await askPeople(database, accountId, { count: 12 });
-  const question = asked.questionIds.get('workload-amount') as number;
-  const answered = await Promise.all(
-    asked.links.map(async (link, i) => {
-      const cookie = `soundings_visit=${randomText(27)}`;
-      const opened = await fetch(`${web.address}/a/${link}`, { headers: { cookie } });
-      await opened.text();
-      const init = {
-        method: 'POST',
-        headers: { cookie },
-        body: JSON.stringify({ question, value: 1 + (i % 5) }),
-      };
-      return [opened.status, (await send(`/a/${link}/answers`, init)).status];
-    }),
-  );
-  expect(answered).toEqual(asked.links.map(() => [200, 204]));
-
-  const request = await signIn({ pool, address: web.address }, accountId, ada);
-  expect(await request('GET /results')).toMatchObject({ status: 200 });
-  const [job] = await pool<{ id: string }[]>`
-    select id from graphile_worker.add_job('close week', json_build_object(
-      'accountId', ${accountId}::integer, 'week', ${asked.week}::text))`;
-  await until(async () => {
-    const rows = await pool`select from graphile_worker._private_jobs where id = ${job!.id}`;
-    return rows.length === 0;
-  });
-  const kpi = `/v1/kpis/workload/values?groupId=${asked.groupId}&includeSubgroups=true&fromDate=2026-11-16&toDate=2026-11-22`;
-  const [values, rates, feed, overview] = await Promise.all([
-    send(kpi),
-    send(
-      `/v1/responserates/values?groupId=${asked.groupId}&includeSubgroups=false&fromDate=2026-11-16&toDate=2026-11-22`,
-    ),
-    send('/v1/feed'),
-    request(`GET /results/groups/${asked.groupId}`),
-  ]);
-  expect([values, rates, feed, overview].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(JSON.parse(values.text)).toMatchObject({ values: [expect.anything()] });
-
-  const form = new FormData();
-  form.append('file', new Blob(['EmployeeID;FirstName;LastName\nf1;Eva;Ek\n']), 'one.csv');
-  const uploaded = await fetch(`${web.address}/v1/storage/uploadFile`, {
-    method: 'POST',
-    headers: { authorization },
-    body: form,
-  });
-  expect(uploaded.status).toBe(200);
-  await until(async () => {
-    const report = await send('/v1/storage/files/one.csv/report');
-    return report.status === 200 && !isUnderWay((JSON.parse(report.text) as FileReport).outcome);
-  });
-  expect(await pool`select from users where account_id = ${accountId} and external_id = 'f1'`).toHaveLength(
-    1,
-  );
+  const { accountId } = await runSurvey(database, web.address);
+  // The processes that share the sessions have processed the file.
+  expect(
+    await database.pool`select from users where account_id = ${accountId} and external_id = 'f1'`,
+  ).toHaveLength(1);
 });
 
 test('statements that are sent together get their own rows, and a setting stays in its transaction', async (context) => {

@@ -8,7 +8,7 @@ import type { Gone, Job, JobEnd } from './sync/pushes.ts';
 import type { CommitOfPush } from './sync/parts/commit-scene.ts';
 import { commitPush } from './sync/parts/commit.ts';
 import { storePart } from './sync/parts/store-part.ts';
-import { pushOrganization } from './sync/sync.ts';
+import { pushOrganization } from './sync/push.ts';
 
 const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, forWholeLists);
 retryLostConnections(() => {});

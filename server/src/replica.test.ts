@@ -392,6 +392,7 @@ test('responses of the data interface and results pages read nothing on the repl
     .map((one) => one.replace('{groupId}', String(groups.one)).replace('{questionId}', String(row!.id)))
     .concat(`GET /breakdowns/${breakdownId}/heat-map`, `GET /breakdowns/${breakdownId}/questions/${row!.id}`)
     .map((one) => (/trends/.test(one) ? `${one}?kpiId=energy&groupIds=${groups.all},${groups.one}` : one))
+    .map((one) => (/heat-map\/rows/.test(one) ? `${one}?offset=0&limit=50` : one))
     .map((one) => (/comments/.test(one) ? `${one}?groupId=${groups.one}` : one));
   for (const path of interfaceA)
     expect([path, await service.status(path, account.token)]).toEqual([path, 200]);

@@ -53,7 +53,7 @@ const target = 1000;
 const plain = '/docs';
 
 /** A page and selectors that match when its figures are shown. */
-type Shown = [what: string, path: string, ...ready: string[]];
+export type Shown = [what: string, path: string, ...ready: string[]];
 
 const chart = 'main svg path';
 const table = 'main table tbody td';
@@ -109,15 +109,29 @@ export async function measureResults(
   plan: Pick<Plan, 'find' | 'warmUps' | 'rounds' | 'every'>,
   say: Say,
 ): Promise<BenchRow[]> {
+  const visits: Visits = [
+    ['administrator', filled.administrator, [...pagesOf(filled, filled.below), ...wholePagesOf(filled)]],
+    ['manager', filled.manager, pagesOf(filled, filled.below)],
+  ];
+  return measurePages(address, visits, plan, say);
+}
+
+/** Who opens pages, with their session, and which ones. */
+export type Visits = readonly (readonly [who: string, cookie: string, pages: readonly Shown[]])[];
+
+/** Measures pages in a real browser. Throws if there is no Chromium. */
+export async function measurePages(
+  address: string,
+  visits: Visits,
+  plan: Pick<Plan, 'find' | 'warmUps' | 'rounds' | 'every'>,
+  say: Say,
+): Promise<BenchRow[]> {
   const place = await plan.find();
   if (!place) throw new Error('No Chromium found on this machine.');
   const browser = await launchBrowser(place);
   try {
     const rows: BenchRow[] = [];
-    for (const [who, cookie, pages] of [
-      ['administrator', filled.administrator, [...pagesOf(filled, filled.below), ...wholePagesOf(filled)]],
-      ['manager', filled.manager, pagesOf(filled, filled.below)],
-    ] as const) {
+    for (const [who, cookie, pages] of visits) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
       await context.addCookies([{ name: 'soundings', value: cookie, url: address }]);
       const visitor = { who, context, address, cookie, plan };

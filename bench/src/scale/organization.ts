@@ -10,7 +10,8 @@ export type Size = { people: number; renamed?: number };
 /** Groups as a share of people: 60,000 for a million. */
 export const unitCount = (people: number): number => Math.max(6, Math.round(people * 0.06));
 
-const trees = 3;
+/** The number of trees. */
+export const trees = 3;
 const first =
   'Anna Åsa Björn Carlos Dörte Eeva Fatima Gunnar Hélène Igor Jürgen Kaisa Li Mehmet Øystein Zoë'.split(' ');
 const last =

@@ -7,6 +7,7 @@ export type Step =
   | 'first push'
   | 'unchanged push'
   | 'the same push once more'
+  | 'push with one person changed'
   | 'push with 1% changed'
   | 'opening a round'
   | 'closing the week'

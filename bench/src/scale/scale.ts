@@ -44,6 +44,7 @@ const targets: Partial<Record<Step, number>> = {
   'first push': 1.3,
   'unchanged push': 1,
   'the same push once more': 1,
+  'push with one person changed': 1,
   'push with 1% changed': 1.3,
   'opening a round': 1.5,
   'closing the week': 2,
@@ -102,7 +103,7 @@ async function newAccount(service: Service): Promise<BenchAccount> {
   return account;
 }
 
-/** Pushes everyone, the same again, and with one person in a hundred changed. */
+/** Pushes everyone, the same again, and with one person and one in a hundred changed. */
 async function measurePushes(
   service: Service,
   account: BenchAccount,
@@ -122,6 +123,13 @@ async function measurePushes(
   if (again.push.run?.summary?.users.unchanged !== people) throw new Error('The push changed something.');
   note('unchanged push', again.ms, reading);
   note('the same push once more', (await pushParts(service, account, pushPartsOf(whole))).ms, reading);
+  const one: Size = { people, renamed: 1 };
+  const oneChanged = await pushParts(service, account, pushPartsOf(one));
+  note(
+    'push with one person changed',
+    oneChanged.ms,
+    await comparingOf(service.pool, account.id, pushPartsOf(one)),
+  );
   const changed: Size = { people, renamed: Math.max(1, Math.floor(people / 100)) };
   note(
     'push with 1% changed',

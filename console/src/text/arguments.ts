@@ -226,6 +226,9 @@ export type Arguments = {
   groups: {
     'groups.subtitle': { count: number; managed: string };
     'groups.found': { count: number };
+    'groups.foundFirst': { count: number };
+    'groups.firstOf': { count: number; name: string };
+    'groups.firstOfTop': { count: number };
     'groups.menu': { name: string };
     'groups.moving': { name: string };
     'groups.addUnder': { name: string };

@@ -2,6 +2,8 @@
 import type { RunSource } from './run-outcomes.ts';
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
+import type { GroupOption } from '../people/find-groups.ts';
+import type { PlacedGroup, TreeGroup } from '../people/placed-groups.ts';
 import {
   maxAllowedValues,
   maxAttributeLength,
@@ -11,20 +13,26 @@ import {
 } from '../limits.ts';
 import type { MembershipKind } from '../people/memberships.ts';
 
-/** A group as the tree shows it. */
-export type TreeGroup = {
-  id: number;
-  /** The nearest group above it that the caller can see; null: there is none. */
-  parentId: number | null;
-  name: string;
-  externalId: string | null;
-  managed: boolean;
-  /** Active people in the group or its subgroups, each counted once. */
-  people: number;
-};
+/**
+ * The groups that the caller can see. Each comes after its parent; siblings are sorted by name in the account's language. If there are more
+ * than `maxWholeTree`, they are only those at the top, at most `maxSubgroupsListed`. `count`, `managed`: how many groups there are, and how
+ * many of them are managed.
+ */
+export type TreeOfGroups = { count: number; managed: number } & (
+  { isWhole: true; groups: TreeGroup[] } | { isWhole: false; groups: PlacedGroup[] }
+);
 
-/** Each group comes after its parent; siblings are sorted by name in the account's language. */
-export type GroupTree = { groups: TreeGroup[] };
+/** The subgroups of a group, at most `maxSubgroupsListed`; `total`: how many there are. */
+export type Subgroups = { groups: PlacedGroup[]; total: number };
+
+/**
+ * Groups that a search found, and the groups above them, in tree order. `matches`: the ids of those found, at most `maxGroupsFound`;
+ * `total`: how many there are.
+ */
+export type FoundGroups = { groups: PlacedGroup[]; matches: number[]; total: number };
+
+/** Groups to choose from; `total`: how many match. */
+export type GroupOptions = { options: GroupOption[]; total: number };
 
 export type Named = { id: number; name: string };
 
@@ -50,6 +58,11 @@ export type GroupDetails = {
   holders: Record<MembershipKind, { count: number; first: (Named & { active: boolean })[] }>;
   /** How many people own a group above it, including that group's subgroups, and therefore this group too. */
   administratorsAbove: number;
+  /** Its place in the tree that the caller can see: its parent there, and how many active people are in it or its subgroups. */
+  parentId: number | null;
+  people: number;
+  /** Whether it is the only group that the caller can see. */
+  isOnly: boolean;
   /** How many closed weeks asked this group something. */
   weeks: number;
   /** The schedules that name it. */
@@ -103,10 +116,14 @@ export type AttributeRow = {
 export type DisallowedValues = { people: number; values: { value: string; people: number }[] };
 
 const name = Type.String({ minLength: 1, maxLength: maxNameLength });
+const search = Type.String({
+  maxLength: maxNameLength,
+  description: 'Part of the name or externalId, without regard to case and accents.',
+});
 /** An empty text: no description. */
 const description = Type.String({ maxLength: maxDescriptionLength });
 const externalId = Type.String({ maxLength: maxExternalIdLength });
-const groupId = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);
+const groupId = Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.Null()]);
 const values = Type.Array(Type.String({ minLength: 1, maxLength: maxAttributeLength }), {
   maxItems: maxAllowedValues,
 });
@@ -120,8 +137,31 @@ const attributeQuery = Type.Object(
 );
 
 export const groupsOperations = {
-  /** Returns all groups that the caller can see. */
-  'GET /groups/tree': operation<GroupTree>()({ minimumRole: 'Manager' }),
+  /** Returns all groups that the caller can see. If there are very many, only those at the top. */
+  'GET /groups/tree': operation<TreeOfGroups>()({ minimumRole: 'Manager' }),
+  /** Returns the subgroups of a group that the caller can see. */
+  'GET /groups/{groupId}/subgroups': operation<Subgroups>()({ minimumRole: 'Manager' }),
+  /** Returns the groups whose name, externalId or id matches, and the groups above them. */
+  'GET /groups/found': operation<FoundGroups>()({
+    minimumRole: 'Manager',
+    query: Type.Object({ search }, { additionalProperties: false }),
+  }),
+  /** Returns groups to choose from: those that match the search, the best first, or those with the ids. */
+  'GET /groups/options': operation<GroupOptions>()({
+    minimumRole: 'Manager',
+    query: Type.Object(
+      {
+        search: Type.Optional(search),
+        ids: Type.Optional(
+          Type.String({
+            pattern: '^[0-9]{1,9}(,[0-9]{1,9}){0,999}$',
+            description: 'IDs of groups, separated by commas.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  }),
   'GET /groups/{groupId}': operation<GroupDetails>()({ minimumRole: 'Manager' }),
   /** Creates a group manually. */
   'POST /groups': operation<{ id: number }>()({

@@ -3,6 +3,7 @@
 import { accessOperations } from './access.ts';
 import { askingOperations } from './asking.ts';
 import { cardsOperations } from './cards.ts';
+import { commentsOperations } from './results/comments.ts';
 import { driversOperations } from './results/drivers.ts';
 import { focusOperations } from './focus.ts';
 import { groupsOperations } from './groups.ts';
@@ -33,6 +34,7 @@ export const consoleOperations = {
   ...askingOperations,
   ...startOperations,
   ...resultsOperations,
+  ...commentsOperations,
   ...reportsOperations,
   ...driversOperations,
   ...focusOperations,

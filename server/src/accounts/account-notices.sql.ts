@@ -29,9 +29,9 @@ export async function addNoticesTo(
                          where  u.email_changed_at > now() - interval '30 days') as address
     where  u.account_id = ${accountId} and u.user_id = any(${userIds}) and address.email is not null
       and  a.kind = 'company'
-      and  (exists (select from passwords p where p.account_id = u.account_id and p.user_id = u.user_id)
-            or exists (select from audit_entries e
-                       where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in'))`;
+      and  (exists (select 1 from passwords p where p.account_id = ${accountId} and p.user_id = u.user_id)
+            or exists (select 1 from audit_entries e
+                       where  e.account_id = ${accountId} and e.user_id = u.user_id and e.action = 'signed in'))`;
 }
 
 /** Returns the active administrators of the account whose role is confirmed, except `but`. */

@@ -183,8 +183,9 @@ export async function updateStartDismissed(
   accountId: AccountId,
   isDismissed: boolean,
 ): Promise<boolean> {
+  const at = isDismissed ? tx`now()` : null;
   const rows = await tx`
-    update accounts set start_dismissed_at = case when ${isDismissed} then now() end
+    update accounts set start_dismissed_at = ${at}
     where  account_id = ${accountId} and (start_dismissed_at is not null) <> ${isDismissed}
     returning 1`;
   return rows.length > 0;
@@ -231,6 +232,6 @@ export async function lockAccountRow(tx: Transaction, accountId: AccountId): Pro
 export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
   await tx`
     update accounts
-    set    version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
+    set    version = greatest(version + 1, (extract(epoch from statement_timestamp()) * 1000000)::bigint)
     where  account_id = ${accountId}`;
 }

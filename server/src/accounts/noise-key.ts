@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { selectNoiseKey, selectNoiseKeys, upsertNoiseKey } from './noise-key.sql.ts';
+import { selectNoiseKey, selectNoiseKeys, updateNoiseKey, upsertNoiseKey } from './noise-key.sql.ts';
 
 /** Returns the context that a key is sealed with. */
 const contextOf = (accountId: AccountId) => `noise ${accountId}`;
@@ -39,6 +39,6 @@ export async function resealNoiseKeys(
   for (const { accountId, secret } of await selectNoiseKeys(tx)) {
     const isPlain = secret.length === keyLength; // a sealed one is longer
     const sealed = reseal(contextOf(accountId), isPlain ? { plain: secret } : { sealed: secret });
-    if (sealed) await upsertNoiseKey(tx, accountId, sealed);
+    if (sealed) await updateNoiseKey(tx, accountId, secret, sealed);
   }
 }

@@ -1,6 +1,6 @@
 // SQL for SFTP authentication. Writers: none.
 import type { AccountId, Db } from '../db/db.ts';
-import { selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
+import { isInUse, selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type SftpCallerRow = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
@@ -10,23 +10,23 @@ export async function selectSftpCaller(
   username: string,
   hash: Buffer,
 ): Promise<SftpCallerRow | undefined> {
-  const [row] = await db<SftpCallerRow[]>`
+  const [row] = await db<(SftpCallerRow & { isSandbox: boolean })[]>`
     select t.account_id as "accountId",
            t.token_id   as "tokenId",
            a.allowed_addresses as "allow",
-           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale"
+           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
+           a.kind <> 'company' as "isSandbox"
     from   token_hashes h
     join   sftp_usernames s on s.account_id = h.account_id
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
     join   accounts a on a.account_id = h.account_id
-    ${selectSandboxUse(db, 'x')}
     where  h.hash = ${hash}
-      and  x.use = 'usable'
+      and  ${isInUse(db)}
       and  s.username = ${username}
       and  t.revoked_at is null
       and  (t.expires_at is null or t.expires_at > now())
       and  'files' = any (t.scopes)`;
-  return row;
+  return row && (await withUsable(db, [row]))[0];
 }
 
 export type OpenToken = { accountId: AccountId; tokenId: number; allow: string[] };
@@ -38,14 +38,25 @@ export async function selectOpenTokens(
 ): Promise<OpenToken[]> {
   const accountIds = tokens.map(({ accountId }) => accountId);
   const tokenIds = tokens.map(({ tokenId }) => tokenId);
-  return db<OpenToken[]>`
-    select t.account_id as "accountId", t.token_id as "tokenId", a.allowed_addresses as "allow"
+  const rows = await db<(OpenToken & { isSandbox: boolean })[]>`
+    select t.account_id as "accountId", t.token_id as "tokenId", a.allowed_addresses as "allow",
+           a.kind <> 'company' as "isSandbox"
     from   unnest(${accountIds}::integer[], ${tokenIds}::integer[]) as open (account_id, token_id)
     join   tokens t using (account_id, token_id)
     join   accounts a using (account_id)
-    ${selectSandboxUse(db, 'x')}
     where  t.revoked_at is null
-      and  x.use = 'usable'
+      and  ${isInUse(db)}
       and  (t.expires_at is null or t.expires_at > now())
       and  'files' = any (t.scopes)`;
+  return withUsable(db, rows);
+}
+
+/** Returns those tokens that are of companies, or of sandboxes that can be used. */
+async function withUsable<T extends { accountId: AccountId; isSandbox: boolean }>(
+  db: Db,
+  tokens: readonly T[],
+): Promise<T[]> {
+  const ids = tokens.filter(({ isSandbox }) => isSandbox).map(({ accountId }) => accountId);
+  const uses = ids.length > 0 ? await selectSandboxUse(db, ids) : undefined;
+  return tokens.filter(({ accountId, isSandbox }) => !isSandbox || uses?.get(accountId)?.isFull === false);
 }

@@ -10,7 +10,8 @@ export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[
 
 /**
  * Returns the account of a user name and a token with the files scope, otherwise undefined. Every failure looks the same and
- * takes the same single statement, so that neither the result nor the time reveals whether the user name exists.
+ * takes the same single statement, so that neither the result nor the time reveals whether the user name exists. Only a valid token of a
+ * sandbox takes another one.
  */
 export async function callerBySftp(
   pool: Pool,
@@ -28,7 +29,7 @@ export async function callerBySftp(
 
 /**
  * Returns for each open session, in order, why it must end: its token was revoked, has expired or lacks the scope (`token`), or its
- * address is no longer allowed (`address`). Undefined: the session can continue. Uses one statement for all sessions.
+ * address is no longer allowed (`address`). Undefined: the session can continue. Uses one statement for all sessions, and another if any are of sandboxes.
  */
 export async function stillValid(
   pool: Pool,

@@ -1,7 +1,7 @@
 // SQL for API tokens. Writers: tokens.ts, callers.ts (the time of last use), sandbox-accounts.ts.
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
+import { isInUse, selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type TokenRow = {
   id: number;
@@ -63,13 +63,13 @@ export async function updateTokenRevoked(
   accountId: AccountId,
   tokenId: number,
 ): Promise<boolean | undefined> {
-  const [row] = await db<{ isNew: boolean }[]>`
-    update tokens t
-    set    revoked_at = coalesce(t.revoked_at, now())
-    from   (select revoked_at from tokens where account_id = ${accountId} and token_id = ${tokenId} for update) before
-    where  t.account_id = ${accountId} and t.token_id = ${tokenId}
-    returning before.revoked_at is null as "isNew"`;
-  return row?.isNew;
+  const revoked = await db`
+    update tokens set revoked_at = now()
+    where  account_id = ${accountId} and token_id = ${tokenId} and revoked_at is null
+    returning 1`;
+  if (revoked.length > 0) return true;
+  const found = await db`select 1 from tokens where account_id = ${accountId} and token_id = ${tokenId}`;
+  return found.length > 0 ? false : undefined;
 }
 
 export type TokenInUse = {
@@ -87,7 +87,7 @@ export type TokenInUse = {
 
 /** Returns the valid token with this hash, and its account. `stale`: its time of last use is more than a minute old. */
 export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse | undefined> {
-  const [row] = await db<TokenInUse[]>`
+  const [row] = await db<(Omit<TokenInUse, 'isFull'> & { isSandbox: boolean })[]>`
     select t.account_id as "accountId",
            t.token_id   as "tokenId",
            t.scopes     as "scopes",
@@ -96,16 +96,19 @@ export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse
            a.timezone   as "timezone",
            a.version    as "version",
            a.allowed_addresses as "allow",
-           s.use = 'full' as "isFull"
+           a.kind <> 'company' as "isSandbox"
     from   token_hashes h
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
     join   accounts a on a.account_id = h.account_id
-    ${selectSandboxUse(db)}
     where  h.hash = ${hash}
-      and  s.use <> 'ended'
+      and  ${isInUse(db)}
       and  t.revoked_at is null
       and  (t.expires_at is null or t.expires_at > now())`;
-  return row;
+  if (!row) return undefined;
+  const { isSandbox, ...token } = row;
+  if (!isSandbox) return { ...token, isFull: false };
+  const use = (await selectSandboxUse(db, [token.accountId])).get(token.accountId);
+  return use && { ...token, ...use };
 }
 
 export async function updateTokenUsed(
@@ -118,5 +121,5 @@ export async function updateTokenUsed(
     update tokens
     set    last_used_at = now(), last_used_from = ${address}
     where  account_id = ${accountId} and token_id = ${tokenId}
-      and  coalesce(last_used_at < now() - interval '1 minute', true)`;
+      and  (last_used_at is null or last_used_at < now() - interval '1 minute')`;
 }

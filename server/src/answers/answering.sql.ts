@@ -1,6 +1,7 @@
 // SQL of answering through a personal link. Writers: answering.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Db } from '../db/db.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
+import type { AccountId, Db, Fragment } from '../db/db.ts';
 import type { Question } from '../questions/questions.sql.ts';
 import { nonceLength } from '../sealing/epoch-keys.ts';
 
@@ -60,7 +61,7 @@ export async function selectAnswerLink(
            nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy",
            case when k.in_database then 'database'
                 when c.exported_at > coalesce(c.exported_until, '-infinity')
-                  or exists (select from key_processes p
+                  or exists (select 1 from key_processes p
                              where  p.name <> ${process} and p.seen_at < now() - interval '10 minutes') then 'elsewhere'
                 else 'none' end                          as "copies"
     from   links l
@@ -79,6 +80,14 @@ export type LinkKeyRow = Pick<AnswerLink, 'accountId' | 'userId' | 'week' | 'wra
 
 /** Returns the person, week and wrapped key of each link, in the order of the hashes; undefined for invalid links. */
 export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKeyRow | undefined)[]> {
+  // A separate look-up for each, because a plan from when the table was empty would read the whole table.
+  const link = (await isOnCitus(db))
+    ? db`join links l on l.hash = decode(h.hash, 'base64')`
+    : db`
+    cross  join lateral (select account_id, user_id, week, is_exported
+                         from   links
+                         where  hash = decode(h.hash, 'base64')
+                         limit  1) l`;
   const rows = await db<(LinkKeyRow & { place: number })[]>`
     select h.place::integer as "place",
            l.account_id     as "accountId",
@@ -86,12 +95,8 @@ export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKey
            l.week           as "week",
            k.wrapped        as "wrapped",
            l.is_exported    as "isExported"
-    from   unnest((select ${inBase64(hashes)}::text[])) with ordinality as h(hash, place),
-    -- A separate look-up for each, because a plan from when the table was empty would read the whole table.
-    lateral (select account_id, user_id, week, is_exported
-             from   links
-             where  hash = decode(h.hash, 'base64')
-             limit  1) l
+    from   unnest((select ${inBase64(hashes)}::text[])) with ordinality as h(hash, place)
+    ${link}
     join   week_keys k on k.account_id = l.account_id and k.week = l.week`;
   const found = new Map(rows.map(({ place, ...row }) => [place, row]));
   return hashes.map((_, i) => found.get(i + 1));
@@ -118,11 +123,11 @@ export async function selectAskedBreakdowns(
            (select json_agg(json_build_object('attribute', p.attribute, 'bands', p.bands)
                             order by array_position(b.cross_of, p.breakdown_id))
             from   breakdowns p
-            where  p.account_id = b.account_id
+            where  p.account_id = ${accountId}
               and  p.breakdown_id = any(coalesce(b.cross_of, array[b.breakdown_id]))) as "by"
     from   breakdowns b
     where  b.account_id = ${accountId} and (b.closed_at is null or b.closed_at >= ${week}::date - 1)
-      and  exists (select from assignments s
+      and  exists (select 1 from assignments s
                    where  s.account_id = ${accountId} and s.week = ${week} and s.respondent = ${respondent}
                      and  s.sealed_segments is not null)
     order  by b.position`;
@@ -206,10 +211,11 @@ export async function upsertAnswers(
   all: Keeping[],
 ): Promise<KeptOutcome[]> {
   const questions = all.flatMap(({ questionIds }, i) => questionIds.map((id) => ({ place: i + 1, id })));
+  const onCitus = await isOnCitus(db);
   const [row] = await db<
     { kept: number; others: (Omit<KeptOutcome, 'isKept'> & { place: number })[] | null }[]
   >`
-    with open_week as (select
+    with open_week as (select 1
                        from   weeks
                        where  account_id = ${accountId} and week = ${week} and closed_at is null
                        for    share),
@@ -227,7 +233,7 @@ export async function upsertAnswers(
                   lateral (select l.account_id, l.week
                            from   links l
                            join   users u on u.account_id = l.account_id and u.user_id = l.user_id
-                           where  l.hash = g.hash and u.active
+                           where  l.hash = g.hash and u.active ${onCitus ? db`and l.account_id = ${accountId}` : db``}
                            limit  1) link
                   where  link.account_id = ${accountId} and link.week = ${week}),
          unasked as (select q.place, array_agg(q.id) as ids
@@ -240,19 +246,7 @@ export async function upsertAnswers(
                                  where  s.account_id = ${accountId} and s.week = ${week}
                                    and  s.respondent = o.respondent and q.id = any(r.question_ids))
                      group  by q.place),
-         kept as (insert into answers (account_id, week, respondent, import_batch, sealed)
-                  select ${accountId}, ${week}, o.respondent, 0, o.sealed
-                  from   open o
-                  where  not exists (select from unasked u where u.place = o.place)
-                    and  o.imported = (select count(*)
-                                       from   answers i
-                                       where  i.account_id = ${accountId} and i.week = ${week}
-                                         and  i.respondent = o.respondent and i.import_batch > 0)
-                  order  by o.respondent -- prevents deadlocks
-                  on conflict (account_id, week, respondent, import_batch) do update
-                  set    sealed = excluded.sealed
-                  where  (answers.respondent, substr(answers.sealed, 1, ${nonceLength})) in (select g.respondent, g.nonce from given g)
-                  returning respondent)
+         ${keptAnswers(db, { accountId, week }, onCitus)}
     select count(k.respondent)::integer as "kept",
            json_agg(json_build_object('place', g.place, 'isOpen', o.place is not null, 'unasked', coalesce(n.ids, '{}')))
              filter (where k.respondent is null) as "others"
@@ -265,6 +259,45 @@ export async function upsertAnswers(
   for (const { place, ...other } of others ?? []) outcomes[place - 1] = { ...other, isKept: false };
   if (kept + (others?.length ?? 0) !== all.length) throw new Error('Some answers have no outcome.');
   return outcomes;
+}
+
+/**
+ * The part of `upsertAnswers` that writes the answers of `open` which can be kept. Citus refuses subqueries in the condition of a conflict, so
+ * there it is two statements. Someone whose answers were deleted meanwhile is then not kept, and is asked again by the caller.
+ */
+function keptAnswers(
+  db: Db,
+  { accountId, week }: { accountId: AccountId; week: Week },
+  onCitus: boolean,
+): Fragment {
+  const canBeKept = db`
+    not exists (select 1 from unasked u where u.place = o.place)
+    and o.imported = (select count(*)
+                      from   answers i
+                      where  i.account_id = ${accountId} and i.week = ${week}
+                        and  i.respondent = o.respondent and i.import_batch > 0)`;
+  const newRows = db`
+    insert into answers (account_id, week, respondent, import_batch, sealed)
+    select ${accountId}, ${week}, o.respondent, 0, o.sealed
+    from   open o
+    where  ${canBeKept} ${onCitus ? db`and o.nonce is null` : db``}
+    order  by o.respondent -- prevents deadlocks
+    on conflict (account_id, week, respondent, import_batch)`;
+  if (!onCitus)
+    return db`
+      kept as (${newRows} do update
+               set    sealed = excluded.sealed
+               where  (answers.respondent, substr(answers.sealed, 1, ${nonceLength})) in (select g.respondent, g.nonce from given g)
+               returning respondent)`;
+  return db`
+    changed as (update answers a
+                set    sealed = o.sealed
+                from   open o
+                where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = o.respondent and a.import_batch = 0
+                  and  substr(a.sealed, 1, ${nonceLength}) = o.nonce and ${canBeKept}
+                returning a.respondent),
+    added as (${newRows} do nothing returning respondent),
+    kept as (select respondent from changed union all select respondent from added)`;
 }
 
 /**

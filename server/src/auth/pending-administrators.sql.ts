@@ -55,7 +55,7 @@ export async function selectPendingMail(
            (select coalesce(json_agg(json_build_object('name', trim(p.first_name || ' ' || p.last_name), 'email', p.email)
                                      order by p.user_id), '[]')
             from   users p
-            where  p.account_id = a.account_id and p.user_id = any(${pending}) and p.role_pending) as "people"
+            where  p.account_id = ${accountId} and p.user_id = any(${pending}) and p.role_pending) as "people"
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.role = 'Administrator' and not u.role_pending

@@ -165,8 +165,8 @@ export async function deletePasswordSessions(tx: Transaction, accountId: Account
   const rows = await tx`
     delete from sessions s
     where  s.account_id = ${accountId} and s.provider_id is null
-      and  not exists (select from break_glass_administrators b
-                       where  b.account_id = s.account_id and b.user_id = s.user_id)
+      and  not exists (select 1 from break_glass_administrators b
+                       where  b.account_id = ${accountId} and b.user_id = s.user_id)
     returning 1`;
   return rows.length;
 }

@@ -54,7 +54,7 @@ export async function selectInvitees(
     from   users u
     left   join passwords w on w.account_id = u.account_id and w.user_id = u.user_id
     ${selectCurrentInvitation(db)}
-    ${selectPreviousAddressRule(db)}
+    ${selectPreviousAddressRule(db, accountId)}
     where  u.account_id = ${accountId} and u.user_id = any(${userIds})
     order  by u.search_text, u.user_id`;
 }
@@ -71,7 +71,7 @@ export async function upsertInvitations(
 ): Promise<number[]> {
   const rows = await tx<{ id: number }[]>`
     insert into sign_in_invitations as i (account_id, user_id, email_key, state, request_id, invited_at)
-    select u.account_id, u.user_id, u.email_key, ${state}, ${request}, clock_timestamp()
+    select u.account_id, u.user_id, u.email_key, ${state}, ${request}, statement_timestamp()
     from   users u
     where  u.account_id = ${accountId} and u.user_id = any(${userIds}) and u.email_key is not null
     on     conflict (account_id, user_id) do update
@@ -79,7 +79,7 @@ export async function upsertInvitations(
            reminder = i.email_key = excluded.email_key and i.state not in ('waiting', 'refused'),
            invited_at = excluded.invited_at
     where  i.email_key <> excluded.email_key or i.state not in ('waiting', 'sending', 'sent', 'unknown')
-       or  i.invited_at <= clock_timestamp() - ${gap}::integer * interval '1 second'
+       or  extract(epoch from excluded.invited_at - i.invited_at) >= ${gap}::integer
     returning user_id as "id"`;
   return rows.map(({ id }) => id);
 }
@@ -117,7 +117,7 @@ export async function selectDueInvitation(
     select i.state    as "state",
            i.reminder as "isReminder",
            u.email_key is not distinct from i.email_key
-           and not exists (select from passwords p where p.account_id = u.account_id and p.user_id = u.user_id)
+           and not exists (select 1 from passwords p where p.account_id = ${accountId} and p.user_id = u.user_id)
                       as "canBeSent"
     from   sign_in_invitations i
     join   users u on u.account_id = i.account_id and u.user_id = i.user_id

@@ -121,11 +121,11 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
 }
 
 /** Joins for people `u` whether links go to their previous address (`p.is_previous`): see selectAddressee. */
-export const selectPreviousAddressRule = (db: Db) => db`
+export const selectPreviousAddressRule = (db: Db, accountId: AccountId) => db`
   cross join lateral (select u.role = 'Administrator' and u.email_before is not null
                              and u.email_changed_at > now() - interval '7 days'
-                             and exists (select from audit_entries e
-                                         where  e.account_id = u.account_id and e.user_id = u.user_id
+                             and exists (select 1 from audit_entries e
+                                         where  e.account_id = ${accountId} and e.user_id = u.user_id
                                            and  e.action = 'signed in' and e.at < u.email_changed_at)
                              as is_previous) p`;
 
@@ -156,7 +156,7 @@ export async function selectAddressee(
            a.name                         as "company"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    ${selectPreviousAddressRule(tx)}
+    ${selectPreviousAddressRule(tx, accountId)}
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending
       and  a.kind = 'company'
     for    share of u`;

@@ -10,9 +10,9 @@ export async function upsertPassword(
   hash: string,
 ): Promise<void> {
   await db`
-    insert into passwords (account_id, user_id, hash)
-    values (${accountId}, ${userId}, ${hash})
-    on conflict (account_id, user_id) do update set hash = excluded.hash, set_at = now()`;
+    insert into passwords (account_id, user_id, hash, set_at)
+    values (${accountId}, ${userId}, ${hash}, now())
+    on conflict (account_id, user_id) do update set hash = excluded.hash, set_at = excluded.set_at`;
 }
 
 /** A person in one account who can sign in. */

@@ -1,4 +1,5 @@
 // SQL for two-factor authentication. Writers: two-factor.ts.
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** The two-factor authentication of a person. `secret` is sealed; `onSince` is null until a code has confirmed it. */
@@ -24,33 +25,36 @@ export async function upsertSecret(
   secret: Buffer,
 ): Promise<boolean> {
   const rows = await db`
-    insert into two_factor as s (account_id, user_id, secret)
-    values (${accountId}, ${userId}, ${secret})
+    insert into two_factor as s (account_id, user_id, secret, created_at)
+    values (${accountId}, ${userId}, ${secret}, now())
     on conflict (account_id, user_id)
-    do update set secret = excluded.secret, created_at = now(), last_step = 0 where s.on_since is null
+    do update set secret = excluded.secret, created_at = excluded.created_at, last_step = 0 where s.on_since is null
     returning 1`;
   return rows.length > 0;
 }
 
-/** Returns the secrets of all accounts (account_id) and locks them until the transaction ends. */
+/** Returns the secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectSecrets(
   tx: Transaction,
 ): Promise<{ accountId: AccountId; userId: number; secret: Buffer }[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", user_id as "userId", secret as "secret"
     from   two_factor
     order  by account_id, user_id
-    for    update`;
+    ${onCitus ? tx`` : tx`for update`}`;
 }
 
+/** Replaces a secret, unless it has been changed since `before` was read. */
 export async function updateSecret(
   tx: Transaction,
-  accountId: AccountId,
-  userId: number,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  before: Buffer,
   secret: Buffer,
 ): Promise<void> {
   await tx`
-    update two_factor set secret = ${secret} where account_id = ${accountId} and user_id = ${userId}`;
+    update two_factor set secret = ${secret}
+    where  account_id = ${accountId} and user_id = ${userId} and secret = ${before}`;
 }
 
 /** Records that the code of a step was used. Returns false if the code of that step, or of a later one, was used before. */

@@ -156,7 +156,7 @@ export async function resealTwoFactorSecrets(
   for (const { secret, ...person } of await selectSecrets(tx)) {
     const isPlain = secret.length === secretLength; // a sealed one is longer
     const sealed = reseal(contextOf(person), isPlain ? { plain: secret } : { sealed: secret });
-    if (sealed) await updateSecret(tx, person.accountId, person.userId, sealed);
+    if (sealed) await updateSecret(tx, person, secret, sealed);
   }
 }
 

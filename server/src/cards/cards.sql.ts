@@ -10,11 +10,11 @@ export async function upsertCards(
 ): Promise<void> {
   const rows = cards.map(({ userId, digest }) => ({ userId, digest: digest.toString('hex') }));
   await tx`
-    insert into cards (account_id, user_id, digest, created_by)
-    select ${accountId}, n."userId", decode(n.digest, 'hex'), ${by}
+    insert into cards (account_id, user_id, digest, created_by, created_at)
+    select ${accountId}, n."userId", decode(n.digest, 'hex'), ${by}::integer, now()
     from   jsonb_to_recordset(${tx.json(rows)}) as n("userId" integer, digest text)
     on conflict (account_id, user_id) do update
-    set    digest = excluded.digest, created_at = now(), created_by = excluded.created_by`;
+    set    digest = excluded.digest, created_at = excluded.created_at, created_by = excluded.created_by`;
 }
 
 /** Deletes the cards of these people. Returns how many there were. */

@@ -11,7 +11,7 @@ export async function insertKiosk(
     insert into kiosks (account_id, name, group_id, hash, created_by)
     select ${accountId}, ${name}, ${groupId}::integer, ${hash}, ${by}::integer
     where  ${groupId}::integer is null
-       or  exists (select from groups where account_id = ${accountId} and group_id = ${groupId}::integer)
+       or  exists (select 1 from groups where account_id = ${accountId} and group_id = ${groupId}::integer)
     returning kiosk_id as "id"`;
   return row?.id;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../base/ids.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
-import { pushOrganization } from '../sync/sync.ts';
+import { pushOrganization } from '../sync/push.ts';
 import { json, newAccount, pool, refused, soundings, useDatabase } from './cli.fixture.ts';
 
 useDatabase();

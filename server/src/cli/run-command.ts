@@ -11,6 +11,7 @@ import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { ServeAnswering } from '../simulation/simulation.ts';
 import { accountCommands } from './accounts.ts';
 import { doctorCommands } from './operating/doctor.ts';
+import { databaseCommands } from './operating/database.ts';
 import { backupCommands } from './operating/backup.ts';
 import { commentCommands } from './comments.ts';
 import { fileCommands } from './files.ts';
@@ -89,6 +90,7 @@ function commandsWith(surroundings: Surroundings): Commands {
           applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
         ].join('\n'),
     },
+    ...databaseCommands,
     ...backupCommands(surroundings),
   };
 }

@@ -21,7 +21,7 @@ export async function selectAccountTables(db: Db): Promise<AccountTable[]> {
                  where  f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as "parents"
     from   pg_class c
     where  c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
-      and  exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'account_id' and not attisdropped)
+      and  exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'account_id' and not attisdropped)
     order  by c.relname collate "C"`;
   const sorted: Row[] = [];
   const names = new Set(rows.map(({ name }) => name));

@@ -22,7 +22,7 @@ export async function selectTables(db: Db): Promise<Table[]> {
     from   pg_class c join pg_namespace n on n.oid = c.relnamespace
     where  c.relkind = 'r' and (n.nspname = current_schema() or n.nspname = ${jobSchema})
       and  not (n.nspname = ${jobSchema} and c.relname = 'migrations')
-      and  not exists (select from pg_depend d
+      and  not exists (select 1 from pg_depend d
                        where  d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     order  by n.nspname = ${jobSchema}, c.relname collate "C"`;
 }
@@ -178,7 +178,7 @@ export async function selectObjects(db: Db): Promise<SchemaObject[]> {
       union  all
       select 'routine', proname::text, oid::regprocedure::text, 'pg_proc'::regclass, oid
       from   pg_proc where pronamespace = current_schema()::regnamespace) as found
-    where  not exists (select from pg_depend d where d.classid = class and d.objid = oid and d.deptype = 'e')
+    where  not exists (select 1 from pg_depend d where d.classid = class and d.objid = oid and d.deptype = 'e')
     order  by kind, name`;
 }
 

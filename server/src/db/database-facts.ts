@@ -1,4 +1,5 @@
 // Facts about the database for operators: its version, size, connections, rights and schema. Only reads, also before the first start.
+import { type DistributionFacts, distributionFacts } from './citus/distribution.ts';
 import { migrations } from './migrate.ts';
 import type { Db, Pool } from './db.ts';
 
@@ -17,6 +18,8 @@ export type DatabaseFacts = {
     canCreateSchemas: boolean;
     canCreateTemporaryTables: boolean;
   };
+  /** Whether the tables are distributed with Citus, and which have an account and are not. */
+  distribution: DistributionFacts;
   /** Tables of the schema that belong to a role whose rights ours doesn't have. */
   foreignTables: string[];
   /** How many connections ours can still open, and the maximum for all of them. */
@@ -56,6 +59,7 @@ export async function databaseFacts(pool: Pool): Promise<DatabaseFacts> {
       max: Math.min(...limits.map(({ max }) => max)),
     },
     schema: await schemaFacts(pool),
+    distribution: await distributionFacts(pool),
   };
 }
 

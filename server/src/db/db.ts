@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.ts';
 import {
   beginUntilLost,
   isOfStatement,
+  type KnownTypes,
   onFailure,
   readConnectionOn,
   withoutEmptyRows,
@@ -94,13 +95,14 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     socket: connectWithoutDelay,
   };
   const opened = postgres(url, settings);
-  const pool = withRepairedRows(isPooled ? withoutPipelining(opened) : opened);
-  if (isPooled) settingsOfTransactions.set(pool, Object.entries(options.settings ?? {}));
+  const types: KnownTypes | undefined = settings.prepare ? undefined : new Map();
+  const pool = withRepairedRows(isPooled ? withoutPipelining(opened) : opened, types);
+  ofTransactions.set(pool, { types, settings: isPooled ? Object.entries(options.settings ?? {}) : [] });
   return pool;
 }
 
-/** The settings of the pools whose connections can't have any. */
-const settingsOfTransactions = new WeakMap<Pool, [name: string, value: string][]>();
+/** The types of the parameters of statements, of pools that prepare none, and the settings of pools whose connections can't have any. */
+const ofTransactions = new WeakMap<Pool, { types: KnownTypes | undefined; settings: [string, string][] }>();
 
 /** Sends the settings of a pool with the first statement of a transaction, and runs `work` in it. */
 async function withSettings<T>(
@@ -108,7 +110,8 @@ async function withSettings<T>(
   tx: Transaction,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  const settings = settingsOfTransactions.get(pool) ?? [];
+  poolOfTransaction.set(tx, pool);
+  const settings = ofTransactions.get(pool)?.settings ?? [];
   if (settings.length === 0) return work(tx);
   const text = settings.map(([name, value]) => `set local ${name} = '${value}'`).join('; ');
   // Without waiting for the answer, which would take a round trip.
@@ -127,10 +130,15 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
   return Object.assign(socket, { host, port });
 }
 
+const poolOfTransaction = new WeakMap<Db, Pool>();
+/** Returns the pool of a transaction, or `db` itself if it is none. */
+export const poolOf = (db: Db): Db => poolOfTransaction.get(db) ?? db;
+
 /** Runs `work` in one transaction. Database errors that callers can act on are thrown as faults. */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
-    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss);
+    const { types } = ofTransactions.get(pool) ?? {};
+    return await beginUntilLost(pool, (tx) => withSettings(pool, tx, work), isLoss, types);
   } catch (error) {
     throw asFault(error);
   }

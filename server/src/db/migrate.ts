@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import { assetAt } from '../base/places.ts';
 import { selectTables } from './catalogue.ts';
+import { distributeTables, isDistributed, useDistributionSettings } from './citus/distribution.ts';
 import { type Db, inTransaction, isLostRace, type Pool, type Transaction } from './db.ts';
 
 export type Migration = { version: number; name: string; breaking: boolean; sql: string };
@@ -207,8 +208,11 @@ async function applyOnce(
   if (present) return false;
   await tx`lock table migrations in row exclusive mode`; // waits for backups that are running (catalogue.ts)
   await tx.unsafe(`set local lock_timeout = ${lockMs}`);
+  const onCitus = await isDistributed(tx);
+  if (onCitus) await useDistributionSettings(tx);
   await steps[version]?.(tx);
   await tx.unsafe(sql);
+  if (onCitus) await distributeTables(tx); // those that it created
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
   return true;
 }

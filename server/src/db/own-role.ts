@@ -45,7 +45,7 @@ export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: strin
       from   pg_class c
       where  relowner = ${superuser}::regrole and c.oid >= 16384 and relnamespace <> 'pg_toast'::regnamespace
         and  (relkind in ('r', 'p', 'v', 'm', 'f', 'c') or relkind = 'S' and not exists (
-               select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
+               select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
       union all
       select format('alter routine %s owner to ', oid::regprocedure)
       from   pg_proc where proowner = ${superuser}::regrole and oid >= 16384

@@ -146,3 +146,23 @@ test('a statement that is sent after its transaction or savepoint has ended is r
 test('a driver whose statements have no "reject" is refused with an error that names the decision', () => {
   expect(() => onFailure({} as never, () => {})).toThrow('docs/decisions/0021-postgres-internals.md');
 });
+
+test('a statement that is not prepared is sent without asking for the types of its parameters, if they are known', async () => {
+  const unprepared = openPool(database.url, 1, { prepare: false });
+  type Described = { statement: { types: number[] } | null; describeFirst: unknown };
+  const send = (tx: Transaction, number: number) =>
+    tx`select ${number}::integer + 1 as n, ${[number, 2]}::integer[] as list, ${null}::text as nothing`;
+  const seen: unknown[] = [];
+  for (const number of [4, 5]) {
+    await inTransaction(unprepared, async (tx) => {
+      const query = send(tx, number).execute();
+      const described = query as unknown as Described;
+      await setImmediate();
+      seen.push([Boolean(described.describeFirst), described.statement?.types.every((type) => type > 0)]);
+      expect([...(await query)], see).toEqual([{ n: number + 1, list: [number, 2], nothing: null }]);
+    });
+  }
+  // The answer to the first one may already be there.
+  expect(seen[1], see).toEqual([false, true]);
+  await unprepared.end({ timeout: 1 });
+});

@@ -41,12 +41,61 @@ export function readConnectionOn(stream: Readable): void {
  * many empty rows before the rows of the next statement on that connection (porsager/postgres#1119). Only statements outside a
  * transaction need this, because `begin` and `rollback` have no rows.
  */
-export const withRepairedRows = (pool: Sql): Sql =>
+export const withRepairedRows = (pool: Sql, types?: KnownTypes): Sql =>
   new Proxy(pool, {
     apply: function trap(target, self, parts) {
-      return traced(repairRows(Reflect.apply(target, self, parts) as unknown), trap);
+      return traced(sentDirectly(repairRows(Reflect.apply(target, self, parts) as unknown), types), trap);
     },
   });
+
+/** The types of the parameters of statements that were sent before, by their text. */
+export type KnownTypes = Map<string, number[]>;
+
+/** What of a statement of the driver says whether it asks for the types of its parameters first. */
+type Described = {
+  statement: { string: string; types: number[] } | null;
+  describeFirst?: unknown;
+  onlyDescribe?: boolean;
+};
+
+/** The types of PostgreSQL itself have lower numbers. Others differ between databases. */
+const firstOwnType = 16_384;
+
+/** More statements than we have. Texts that are written for one use must not fill the memory. */
+const mostKnown = 2_000;
+
+/**
+ * Lets the driver send a statement that is not prepared without asking for the types of its parameters first, if they are known from an
+ * earlier time. Otherwise each such statement takes two round trips, and none is sent before the one before it has ended.
+ */
+function sentDirectly<T>(value: T, known: KnownTypes | undefined): T {
+  if (!known || !isStatement(value)) return value;
+  const query = value as unknown as Described;
+  let { statement } = query;
+  let [isFirst, isKnown]: [unknown, boolean] = [false, false];
+  Object.defineProperties(query, {
+    statement: {
+      get: () => statement,
+      set(next: Described['statement']) {
+        statement = next;
+        if (!next) return;
+        const text = `${next.types.join()} ${next.string}`;
+        const types = known.get(text);
+        isKnown = types?.every((type) => type > 0 && type < firstOwnType) ?? false;
+        if (isKnown) next.types.splice(0, next.types.length, ...(types as number[]));
+        // The driver adds the types to this array when it has them.
+        else if (known.size < mostKnown) known.set(text, next.types);
+      },
+    },
+    describeFirst: {
+      get: () => (query.onlyDescribe === true || !isKnown) && isFirst,
+      set(next: unknown) {
+        isFirst = next;
+      },
+    },
+  });
+  return value;
+}
 
 /**
  * Returns a pool that sends a statement only when the one before it on the same connection has ended, except in transactions. Otherwise
@@ -144,21 +193,22 @@ export const isOfStatement = (error: object): boolean => 'query' in error;
  * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
  * process (porsager/postgres#1208). So nothing more is sent: later statements are refused, and savepoints are not rolled back. The
  * driver reports the loss by itself, and instead of ending the transaction or a savepoint it waits for a promise that never settles.
- * `isLoss`: whether an error means a lost connection.
+ * `isLoss`: whether an error means a lost connection. `types`: those of the parameters of earlier statements.
  */
 export async function beginUntilLost<T>(
   pool: Sql,
   work: (tx: TransactionSql) => Promise<T>,
   isLoss: (error: unknown) => boolean,
+  types?: KnownTypes,
 ): Promise<T> {
-  const watch: LossWatch = { isLost: false, isLoss };
+  const watch: LossWatch = { isLost: false, isLoss, types };
   const begun = pool.begin((tx) => runUntilLost(watch, tx, work));
   begun.catch(() => (watch.isLost = true));
   return (await begun) as T;
 }
 
 /** Whether the connection of a transaction is lost. */
-type LossWatch = { isLost: boolean; isLoss: (error: unknown) => boolean };
+type LossWatch = { isLost: boolean; isLoss: (error: unknown) => boolean; types: KnownTypes | undefined };
 
 /**
  * Runs work in a transaction or savepoint and returns its result. If the connection is lost, this never settles: otherwise the driver
@@ -193,7 +243,7 @@ function refusing(watch: LossWatch, scope: { isEnded: boolean }, tx: Transaction
     apply: function trap(target, self, parts) {
       if (watch.isLost) throw lost();
       if (scope.isEnded) throw new Error('A statement was sent after its transaction had ended.');
-      const value = Reflect.apply(target, self, parts) as unknown;
+      const value = sentDirectly(Reflect.apply(target, self, parts) as unknown, watch.types);
       if (isStatement(value)) onFailure(value, (error) => (watch.isLost ||= watch.isLoss(error)));
       return traced(value, trap);
     },

@@ -301,15 +301,17 @@ create table repeated_pushes (
   state          bytea       not null,
   run_id         uuid        not null,
   plan           text        not null,
+  summary        json,
   primary key (account_id, validate_only),
   foreign key (account_id, run_id) references runs on delete cascade
 );
 comment on table repeated_pushes is
-  'The last organization request of an account that changed nothing and had no warnings, as a dry run and as not one. If the same bytes are sent again within a day, and the state is the same, the result is too.';
+  'The last organization request of an account that had no warnings and was applied or changed nothing, as a dry run and as not one. If the same bytes are sent again within a day, and the state is as it left it, nothing changes.';
 comment on column repeated_pushes.body is 'The SHA-256 of the bytes that were sent.';
 comment on column repeated_pushes.state is 'A digest of everything that a request is compared with (server/src/sync/repeated/repeated.ts).';
 comment on column repeated_pushes.run_id is 'The run that processed the whole request.';
-comment on column repeated_pushes.plan is 'The digest of its plan.';
+comment on column repeated_pushes.plan is 'The digest of a plan that changes nothing.';
+comment on column repeated_pushes.summary is 'What is reported if the request is sent again. Null: the summary of the run.';
 
 create table run_changes (
   account_id   integer not null,
@@ -361,7 +363,19 @@ comment on column push_parts.users is 'How many users the part lists. Null: it h
 comment on column push_parts.bytes is 'The size of the part as JSON.';
 comment on column push_parts.content is 'The lists as JSON, compressed with Zstandard.';
 comment on column push_parts.people is
-  'A fingerprint of each user that the part lists, and where the user is in its JSON. Null: the part lists no users, or an older version has stored it.';
+  'For each user that the part lists a digest of the text that was sent, a fingerprint, and where the user is in the JSON. Null: the part lists no users, or an older version has stored it.';
+
+create table sent_texts (
+  account_id  integer not null references accounts,
+  part        integer not null,
+  people      bytea   not null,
+  primary key (account_id, part)
+);
+alter table sent_texts alter column people set storage external;
+comment on table sent_texts is
+  'An index of the people in the list that was applied last: of a whole request (part 0), or of each part of a push. With it, the next list is read without parsing the people whose texts are the same. Deleted when a person is removed, and replaced by the next list.';
+comment on column sent_texts.people is
+  'For each person a digest of the text that was sent, a fingerprint, and where the person is in the JSON, as in push_parts.people.';
 
 create table migrations (
   version     integer     primary key,
@@ -493,15 +507,24 @@ comment on column attribute_changes.day is 'In UTC.';
 
 -- For each statement, not each row: a push changes thousands of people at once.
 create function count_attribute_changes() returns trigger language plpgsql as $$
+declare
+  account  integer;
+  counted  text[];
+  changed  record;
 begin
-  insert into attribute_changes (account_id, attribute, day, changes)
-  select n.account_id, b.attribute, (now() at time zone 'utc')::date, count(*)
-  from   (select distinct account_id, attribute from breakdowns where attribute is not null) b
-  join   users_after n on n.account_id = b.account_id
-  join   users_before o on o.account_id = n.account_id and o.user_id = n.user_id
-  where  o.attributes ->> b.attribute is distinct from n.attributes ->> b.attribute
-  group  by n.account_id, b.attribute
-  on conflict (account_id, attribute, day) do update set changes = attribute_changes.changes + excluded.changes;
+  for account in select distinct account_id from users_after loop
+    select array_agg(distinct attribute) into counted from breakdowns where account_id = account and attribute is not null;
+    continue when counted is null;
+    for changed in
+      select a.name, count(*)::integer as people from unnest(counted) as a(name), users_after n join users_before o using (account_id, user_id)
+      where n.account_id = account and o.attributes ->> a.name is distinct from n.attributes ->> a.name
+      group by a.name order by a.name
+    loop
+      insert into attribute_changes (account_id, attribute, day, changes)
+      values (account, changed.name, (now() at time zone 'utc')::date, changed.people)
+      on conflict (account_id, attribute, day) do update set changes = attribute_changes.changes + excluded.changes;
+    end loop;
+  end loop;
   return null;
 end $$;
 create trigger attribute_changes_are_counted after update on users
@@ -2112,3 +2135,14 @@ comment on table sandbox_templates is
 comment on column sandbox_templates.program is 'The version of the program that created it.';
 comment on column sandbox_templates.weeks_done is 'How many of its weeks have been simulated.';
 comment on column sandbox_templates.ready_at is 'When it was finished. Null: it can''t be copied yet.';
+
+alter table users add column sort_text text not null generated always as (
+  left(folded(first_name || ' ' || last_name || chr(10) || coalesce(email, '') || chr(10) || coalesce(external_id, '')), 200)
+) stored;
+comment on column users.sort_text is
+  'The beginning of search_text, short enough for an index that lists and searches can read instead of the table.';
+create index users_in_order on users (account_id, sort_text, user_id) where sort_text <> '';
+create index users_with_long_text on users (account_id) where char_length(search_text) > 200;
+create index users_without_email on users (account_id, sort_text, user_id) where email_key is null;
+create index users_inactive on users (account_id, user_id) where not active;
+create index users_with_role on users (account_id, role, user_id) where role <> 'User';

@@ -14,7 +14,7 @@ import { createSchedule } from '../rounds/schedules.ts';
 import { selectSchedules } from '../rounds/schedules.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
-import { pushOrganization } from '../sync/sync.ts';
+import { pushOrganization } from '../sync/push.ts';
 import { type DemoCompany, demoAttribute, notForEveryone, otherSchedules } from './company.ts';
 import { selectTopGroup } from './demo.sql.ts';
 

@@ -1,6 +1,7 @@
 // SQL of the weekly digests, of all accounts. Contains no results: they are read when a digest is sent. Writers: digests.ts.
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type Person = { accountId: AccountId; userId: number };
@@ -20,7 +21,7 @@ export async function deleteDigestWeek(
   const [row] = await tx<{ closedAt: number }[]>`
     delete from digest_weeks
     where  account_id = ${accountId} and week = ${week}
-    returning (extract(epoch from closed_at) * 1000)::float8 as "closedAt"`;
+    returning (extract(epoch from closed_at - timestamptz '1970-01-01 00:00:00Z') * 1000)::float8 as "closedAt"`;
   return row?.closedAt;
 }
 
@@ -86,17 +87,19 @@ export type Recipient = Person & {
 
 /** Takes people with due digests, so that no other process takes them for five minutes. `now`: ms since 1970. */
 export async function takeRecipients(db: Db, now: number, count: number): Promise<Recipient[]> {
+  const onCitus = await isOnCitus(db);
   return db<Recipient[]>`
     with due as (select account_id, user_id, week
                  from   digests
                  where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
                  order  by due_at
                  limit  ${count}
-                 for    update skip locked),
+                 ${onCitus ? db`` : db`for update skip locked`}),
          taken as (update digests d
                    set    due_at = to_timestamp(${now / 1000 + 300}::double precision)
                    from   due
                    where  d.account_id = due.account_id and d.user_id = due.user_id and d.week = due.week
+                     and  d.state = 'waiting' and d.due_at <= to_timestamp(${now / 1000}::double precision)
                    returning d.account_id, d.user_id)
     select u.account_id                                         as "accountId",
            u.user_id                                            as "userId",
@@ -244,9 +247,9 @@ export async function beginSendingDigest(
         and  u.role in ('Administrator', 'Manager') and not u.role_pending
         and  a.account_id = d.account_id and a.version = ${version}::bigint and a.digest
         and  not exists (select 1 from digest_opt_outs o
-                         where  o.account_id = d.account_id and o.user_id = d.user_id)
+                         where  o.account_id = ${accountId} and o.user_id = d.user_id)
         and  not exists (select 1 from digests o
-                         where  o.account_id = d.account_id and o.user_id = d.user_id and o.sent_week = ${monday})
+                         where  o.account_id = ${accountId} and o.user_id = d.user_id and o.sent_week = ${monday})
       returning 1),
          covered as (
       update digests

@@ -23,7 +23,7 @@ export async function insertEvent(
     ), event as (
       insert into webhook_events (account_id, message_id, type, subject, data)
       select ${accountId}, ${messageId}, ${type}, ${subject}, ${JSON.stringify(data)}::text::json
-      where  exists (select from wanting)
+      where  exists (select 1 from wanting)
       returning event_id
     )
     insert into webhook_deliveries (account_id, endpoint_id, event_id, subject)

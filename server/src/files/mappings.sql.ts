@@ -15,10 +15,10 @@ export async function upsertMapping(
 ): Promise<void> {
   const { digest, kind, columns, userId } = mapping;
   await tx`
-    insert into column_mappings (account_id, headers_digest, kind, columns, user_id)
-    values (${accountId}, ${digest}, ${kind}, ${tx.json(columns)}, ${userId})
+    insert into column_mappings (account_id, headers_digest, kind, columns, user_id, confirmed_at)
+    values (${accountId}, ${digest}, ${kind}, ${tx.json(columns)}, ${userId}, now())
     on conflict (account_id, headers_digest) do update
-    set    kind = excluded.kind, columns = excluded.columns, user_id = excluded.user_id, confirmed_at = now()`;
+    set    kind = excluded.kind, columns = excluded.columns, user_id = excluded.user_id, confirmed_at = excluded.confirmed_at`;
 }
 
 export async function selectMappings(db: Db, accountId: AccountId): Promise<MappedSheet[]> {
@@ -57,11 +57,11 @@ export async function upsertValues(
 ): Promise<void> {
   const rows = values.map(({ field, key, value, meaning }) => ({ field, key, value, meaning }));
   await tx`
-    insert into value_mappings (account_id, field, value_key, value, meaning, user_id)
-    select ${accountId}, field, key, value, meaning, ${userId}::integer
+    insert into value_mappings (account_id, field, value_key, value, meaning, user_id, confirmed_at)
+    select ${accountId}, field, key, value, meaning, ${userId}::integer, now()
     from   json_to_recordset(${tx.json(rows)}::json) as v(field text, key text, value text, meaning text)
     on conflict (account_id, field, value_key) do update
-    set    meaning = excluded.meaning, user_id = excluded.user_id, confirmed_at = now()
+    set    meaning = excluded.meaning, user_id = excluded.user_id, confirmed_at = excluded.confirmed_at
     where  value_mappings.meaning <> excluded.meaning`;
 }
 

@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
-import { pushOrganization } from '../sync/sync.ts';
+import { pushOrganization } from '../sync/push.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import type { StoredFileReport } from './process.sql.ts';
 import { processFiles } from './queue.ts';

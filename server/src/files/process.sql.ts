@@ -90,7 +90,7 @@ export async function updateBegun(
     update files
     set    interruptions = interruptions + (turn is not null)::integer,
            turn          = ${turn.id},
-           begun_at      = clock_timestamp(),
+           begun_at      = statement_timestamp(),
            run_id        = coalesce(run_id, ${runId})
     where  account_id = ${accountId} and file_id = ${fileId} and processed_at is null
       and  exists (select 1
@@ -140,7 +140,7 @@ export async function updateProcessed(
 ): Promise<void> {
   await tx`
     update files
-    set    processed_at = clock_timestamp(), turn = null, report = ${tx.json(report)}
+    set    processed_at = statement_timestamp(), turn = null, report = ${tx.json(report)}
     where  account_id = ${accountId} and file_id = ${fileId}`;
 }
 
@@ -162,13 +162,13 @@ export async function updateToRepeat(
             for    update) before
     where  f.account_id = ${accountId} and f.file_id = ${fileId} and f.processed_at is not null and not f.is_refused
       and  not exists (select 1 from files later
-                       where  later.account_id = f.account_id and later.name = f.name and later.arrival > f.arrival
+                       where  later.account_id = ${accountId} and later.name = f.name and later.arrival > f.arrival
                          and  not later.is_refused)
       and  not exists (select 1 from runs r
-                       where  r.account_id = f.account_id and r.outcome = 'applied' and r.run_id is distinct from f.run_id
+                       where  r.account_id = ${accountId} and r.outcome = 'applied' and r.run_id is distinct from f.run_id
                          and  coalesce(r.decided_at, r.at) > f.arrived_at
                          and  exists (select 1 from run_changes c
-                                      where  c.account_id = r.account_id and c.run_id = r.run_id))
+                                      where  c.account_id = ${accountId} and c.run_id = r.run_id))
     returning before.run_id as "runId", before.outcome as "outcome"`;
   return row;
 }

@@ -170,9 +170,10 @@ export async function updateArrived(
   fileId: number,
   { name, size }: { name: string; size: number },
 ): Promise<boolean> {
+  const [next] = await tx<{ arrival: number }[]>`select nextval('file_arrivals')::integer as "arrival"`;
   const rows = await tx`
     update files
-    set    name = ${name}, size = ${size}, arrival = nextval('file_arrivals'), arrived_at = clock_timestamp()
+    set    name = ${name}, size = ${size}, arrival = ${next!.arrival}, arrived_at = statement_timestamp()
     where  account_id = ${accountId} and file_id = ${fileId} and arrival is null
       and  ${size} = (select sum(octet_length(bytes)) from file_chunks where account_id = ${accountId} and file_id = ${fileId})
     returning 1`;

@@ -27,6 +27,7 @@ const facts: DatabaseFacts = {
   isReadOnly: false,
   role: { isSuperuser: false, canCreateTables: true, canCreateSchemas: true, canCreateTemporaryTables: true },
   foreignTables: [],
+  distribution: { citus: null, isDistributed: false, undistributed: [] },
   connections: { free: 90, max: 97 },
   isEncrypted: false,
   isRemote: false,
@@ -66,6 +67,11 @@ describe('the database', () => {
       'warning temporaryTables',
     ]);
     expect(database({ foreignTables: ['users'] })).toEqual(['problem foreignTables']);
+    const onCitus = { citus: '13.2-1', isDistributed: true };
+    expect(database({ distribution: { ...onCitus, undistributed: ['users'] } })).toEqual([
+      'problem undistributed',
+    ]);
+    expect(database({ distribution: { ...onCitus, undistributed: [] } })).toEqual([]);
     expect(database({ role: { ...role, isSuperuser: true } })).toEqual(['warning superuser']);
     expect(database({ role: { ...role, isSuperuser: true } }, { isEmbedded: true })).toEqual([]);
   });

@@ -1,5 +1,6 @@
 // Checks facts about the database: its version, schema, rights, connections, and its clock. Pure.
 import { sizeText } from '../base/sizes.ts';
+import type { DistributionFacts } from '../db/citus/distribution.ts';
 import type { DatabaseFacts, SchemaFacts } from '../db/database-facts.ts';
 import { type ReplicaFacts, replicaRemedies } from '../db/replica/states.ts';
 import { withNoun, durationText, type Finding, reportOn } from './findings.ts';
@@ -66,6 +67,7 @@ export function checkDatabase({ facts, ...state }: DatabaseState): Finding[] {
       : []),
     ...schemaFindings(facts.schema, state.backupDir),
     ...rightsFindings(facts, state.isEmbedded),
+    ...distributionFindings(facts.distribution),
     ...connectionFindings(facts, state),
     ...(state.hasSpace
       ? []
@@ -111,6 +113,18 @@ function schemaFindings(
       ),
     ];
   return [ok('migrated', `The tables are those of this version (${latest}).`)];
+}
+
+function distributionFindings({ citus, isDistributed, undistributed }: DistributionFacts): Finding[] {
+  if (!isDistributed) return [];
+  if (undistributed.length > 0)
+    return [
+      problem(
+        'undistributed',
+        `The tables are distributed with Citus ${citus}, but these are not: ${undistributed.join(', ')}. Did another program create them?`,
+      ),
+    ];
+  return [ok('distributed', `The tables are distributed by account with Citus ${citus}.`)];
 }
 
 function rightsFindings({ encoding, isReadOnly, role, ...facts }: DatabaseFacts, isEmbedded: boolean) {

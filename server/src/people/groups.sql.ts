@@ -26,6 +26,61 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
 }
 
 /**
+ * Returns what moving a group concerns: the group with all groups below it, and all groups above it and above its new parent. `groupId`: 0
+ * for a group that does not exist yet.
+ */
+export async function selectGroupsOfMove(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  parentId: number | null,
+): Promise<{ id: number; parentId: number | null }[]> {
+  return db<{ id: number; parentId: number | null }[]>`
+    with recursive below as (
+      select group_id, parent_id from groups where account_id = ${accountId} and group_id = ${groupId}
+      union
+      select g.group_id, g.parent_id
+      from   below b
+      join   groups g on g.account_id = ${accountId} and g.parent_id = b.group_id
+    ), above as (
+      select group_id, parent_id from groups
+      where  account_id = ${accountId} and group_id = any(${[groupId, parentId ?? 0]}::integer[])
+      union
+      select g.group_id, g.parent_id
+      from   above a
+      join   groups g on g.account_id = ${accountId} and g.group_id = a.parent_id
+    )
+    select group_id as "id", parent_id as "parentId" from below
+    union
+    select group_id, parent_id from above`;
+}
+
+/** Returns how many direct subgroups a group has. */
+export async function countSubgroups(db: Db, accountId: AccountId, groupId: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::integer as count from groups where account_id = ${accountId} and parent_id = ${groupId}`;
+  return row!.count;
+}
+
+/** Returns a group of the account. */
+export async function selectGroup(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+): Promise<GroupRow | undefined> {
+  const [row] = await db<GroupRow[]>`
+    select group_id    as "id",
+           external_id as "externalId",
+           managed     as "managed",
+           name        as "name",
+           description as "description",
+           parent_id   as "parentId"
+    from   groups
+    where  account_id = ${accountId} and group_id = ${groupId}`;
+  return row;
+}
+
+/**
  * Returns the groups that a person without the Administrator role can see: groups they own or have read access to,
  * and all subgroups of groups that they own including subgroups.
  */

@@ -13,12 +13,14 @@ import {
   type GroupRow,
   insertGroup,
   selectExternalIdTaken,
-  selectGroups,
+  countSubgroups,
+  selectGroup,
+  selectGroupsOfMove,
   updateGroup,
   updateGroupManaged,
   updateParent,
 } from './groups.sql.ts';
-import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
+import { ancestorsOf, parentsIn, subgroupsOf, treeFaults, type TreeNode } from './tree.ts';
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
 export type DeleteGroupResults = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
@@ -35,7 +37,7 @@ export async function createGroup(
   const { name, description = null, externalId = null, parentId = null } = group;
   refuseFields(group);
   await lockAccount(tx, accountId);
-  const groups = await selectGroups(tx, accountId);
+  const groups = await selectGroupsOfMove(tx, accountId, 0, parentId);
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw parentNotFound(parentId);
   refuseDeep([...groups, { id: 0, parentId }]);
   await refuseTaken(tx, accountId, externalId);
@@ -82,7 +84,7 @@ export async function planMove(
   groupId: number,
   parentId: number | null,
 ): Promise<Move> {
-  return moveOf(await selectGroups(db, accountId), groupId, parentId);
+  return moveOf(await selectGroupsOfMove(db, accountId, groupId, parentId), groupId, parentId);
 }
 
 /**
@@ -96,7 +98,7 @@ export async function moveGroup(
   { parentId, from }: { parentId: number | null; from: number | null },
 ): Promise<boolean> {
   await lockAccount(tx, accountId);
-  const move = moveOf(await selectGroups(tx, accountId), groupId, parentId);
+  const move = moveOf(await selectGroupsOfMove(tx, accountId, groupId, parentId), groupId, parentId);
   if (move.from !== from) {
     throw changedSince('Someone else has moved this group', '/from');
   }
@@ -106,7 +108,7 @@ export async function moveGroup(
   return true;
 }
 
-function moveOf(groups: GroupRow[], groupId: number, parentId: number | null): Move {
+function moveOf(groups: TreeNode<number>[], groupId: number, parentId: number | null): Move {
   const group = groups.find(({ id }) => id === groupId);
   if (!group) throw groupNotFound();
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw parentNotFound(parentId);
@@ -140,11 +142,11 @@ export async function removeGroup(
 ): Promise<number> {
   const group = await lockGroup(tx, accountId, groupId);
   if (group.managed) throw managedFault();
-  const movesUp = (await selectGroups(tx, accountId)).filter(({ parentId }) => parentId === groupId);
+  const movesUp = await countSubgroups(tx, accountId, groupId);
   await deleteGroup(tx, accountId, groupId);
   await deleteGroupResults(tx, accountId, [groupId]);
   await raiseVersion(tx, accountId);
-  return movesUp.length;
+  return movesUp;
 }
 
 /**
@@ -187,7 +189,7 @@ export async function releaseGroup(
 /** Locks the account and returns the group. */
 async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number): Promise<GroupRow> {
   await lockAccount(tx, accountId);
-  const group = (await selectGroups(tx, accountId)).find(({ id }) => id === groupId);
+  const group = await selectGroup(tx, accountId, groupId);
   if (!group) throw groupNotFound();
   return group;
 }

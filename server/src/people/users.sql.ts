@@ -89,6 +89,7 @@ export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds
   await tx`delete from participants where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
+  await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the users
 }
 
 /** Returns whether another user has the externalId or the normalized address. */

@@ -1,6 +1,7 @@
 // SQL of fetching: which pulls are due, who fetches them, and what becomes of each attempt. Writers: puller.ts, fetch-pull.ts.
 import type { FetchReason } from '@soundings/contract/pulls/pull-values.ts';
 import type { FetchRow } from '@soundings/contract/pulls/pulls.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';
 import type { Entered, Times } from './pulls.sql.ts';
 
@@ -17,12 +18,13 @@ export async function claimPulls(
 ): Promise<ClaimedPull[]> {
   const time = new Date(now);
   const isFree = (p: Fragment) => db`(${p}.claimed_by is null or ${p}.claimed_until <= ${time})`;
+  const onCitus = await isOnCitus(db);
   return db`
     with due as materialized (
       select distinct on (p.account_id) p.account_id, p.pull_id, coalesce(p.wanted_at, p.next_at) as since
       from   pulls p
       where  (p.wanted_at <= ${time} or p.next_at <= ${time}) and ${isFree(db`p`)}
-        and  not exists (select from pulls c
+        and  not exists (select 1 from pulls c
                          where  c.account_id = p.account_id and c.claimed_by is not null and c.claimed_until > ${time})
       order  by p.account_id, since, p.pull_id
     ), free as (
@@ -32,7 +34,7 @@ export async function claimPulls(
       where  ${isFree(db`p`)}
       order  by due.since
       limit  ${count}
-      for    no key update of p skip locked
+      ${onCitus ? db`` : db`for no key update of p skip locked`}
     )
     update pulls p
     set    claimed_by = ${claim}, claimed_until = ${new Date(until)}
@@ -94,22 +96,22 @@ export async function selectDuePull(
            p.notified_at is not null as "isNotified",
            p.last_file_id       as "lastFileId",
            exists (
-             select from files f
+             select 1 from files f
              join   accounts a on a.account_id = f.account_id
-             where  f.account_id = p.account_id and f.file_id = p.last_file_id
+             where  f.account_id = ${accountId} and f.file_id = p.last_file_id
                and  (f.processed_at is null
                      or f.report ->> 'outcome' in ('applied', 'pending', 'refused')
                      or f.report ->> 'outcome' = 'validated' and not a.apply_files)
-               and  not exists (select from runs r
-                                where  r.account_id = f.account_id and r.outcome = 'applied' and not r.validate_only
+               and  not exists (select 1 from runs r
+                                where  r.account_id = ${accountId} and r.outcome = 'applied' and not r.validate_only
                                   and  r.run_id is distinct from f.run_id and coalesce(r.decided_at, r.at) > f.arrived_at
-                                  and  exists (select from run_changes c
-                                               where  c.account_id = r.account_id and c.run_id = r.run_id))
+                                  and  exists (select 1 from run_changes c
+                                               where  c.account_id = ${accountId} and c.run_id = r.run_id))
                and  coalesce(f.arrived_at >= greatest(
-                      (select max(m.confirmed_at) from column_mappings m where m.account_id = f.account_id),
-                      (select max(v.confirmed_at) from value_mappings v where v.account_id = f.account_id),
+                      (select max(m.confirmed_at) from column_mappings m where m.account_id = ${accountId}),
+                      (select max(v.confirmed_at) from value_mappings v where v.account_id = ${accountId}),
                       (select max(d.at) from pull_fetches d
-                       where  d.account_id = p.account_id and d.pull_id = p.pull_id
+                       where  d.account_id = ${accountId} and d.pull_id = p.pull_id
                          and  d.reason = 'dryRun' and d.outcome = 'stored')), true)) as "isSettled"
     from   pulls p
     where  p.account_id = ${accountId} and p.pull_id = ${pullId} and p.claimed_by = ${claim}`;

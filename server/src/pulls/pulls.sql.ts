@@ -1,6 +1,7 @@
 // SQL of pulls as administrators enter and see them, of their secrets and of their times. Writers: pulls.ts, secrets.ts.
 import type { PullSource, Repeat } from '@soundings/contract/pulls/pull-values.ts';
 import type { Access, FetchRow, PullView } from '@soundings/contract/pulls/pulls.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';
 
 /** Returns the id of the next pull. Its secret is sealed for this id. */
@@ -51,9 +52,9 @@ const fetchColumns = (db: Db): Fragment => db`
   f.rows                           as "rows",
   nullif(concat_ws(' ', u.first_name, u.last_name), '') as "by"`;
 
-const filesAndUsers = (db: Db): Fragment => db`
-  left   join files s on s.account_id = f.account_id and s.file_id = f.file_id
-  left   join users u on u.account_id = f.account_id and u.user_id = f.user_id`;
+const filesAndUsers = (db: Db, accountId: AccountId): Fragment => db`
+  left   join files s on s.account_id = ${accountId} and s.file_id = f.file_id
+  left   join users u on u.account_id = ${accountId} and u.user_id = f.user_id`;
 
 export type StoredPull = Omit<PullView, 'last' | 'fetches'> & { secret: Buffer | null };
 
@@ -81,9 +82,9 @@ export async function selectPulls(
            ${nextAt}               as "nextAt",
            ${failingSince}         as "failingSince",
            p.wanted is not null or p.claimed_by is not null and p.claimed_until > now() as "isUnderWay",
-           exists (select from pull_fetches f
+           exists (select 1 from pull_fetches f
                    join   files s on s.account_id = f.account_id and s.file_id = f.file_id
-                   where  f.account_id = p.account_id and f.pull_id = p.pull_id and f.at > p.changed_at
+                   where  f.account_id = ${accountId} and f.pull_id = p.pull_id and f.at > p.changed_at
                      and  f.outcome = 'stored' and s.report ->> 'outcome' in ('validated', 'applied', 'pending')) as "isTried",
            ${createdAt}            as "createdAt",
            nullif(concat_ws(' ', u.first_name, u.last_name), '') as "createdBy"
@@ -103,7 +104,7 @@ export async function selectFetches(
   return db`
     select ${fetchColumns(db)}
     from   pull_fetches f
-    ${filesAndUsers(db)}
+    ${filesAndUsers(db, accountId)}
     where  f.account_id = ${accountId} and f.pull_id = ${pullId}
     order  by f.fetch_id desc
     limit  ${count}`;
@@ -118,10 +119,10 @@ export async function selectLastFetches(
     select p.pull_id as "pullId", ${fetchColumns(db)}
     from   pulls p
     cross  join lateral (select * from pull_fetches a
-                         where  a.account_id = p.account_id and a.pull_id = p.pull_id
+                         where  a.account_id = ${accountId} and a.pull_id = p.pull_id
                          order  by a.fetch_id desc
                          limit  1) f
-    ${filesAndUsers(db)}
+    ${filesAndUsers(db, accountId)}
     where  p.account_id = ${accountId}`;
 }
 
@@ -147,6 +148,7 @@ export async function updatePull(
   const nextAt = pull.nextAt === undefined ? null : new Date(pull.nextAt);
   const { isSoonest = false } = pull;
   const isTurnedOff = tx`(is_on and not ${pull.isOn}::boolean)`;
+  const changedAt = pull.isOther ? tx`statement_timestamp()` : tx`changed_at`;
   const isWithdrawn = tx`(${isTurnedOff} and not ${pull.isOther}::boolean and wanted = 'fetch')`;
   await tx`
     update pulls
@@ -173,7 +175,7 @@ export async function updatePull(
            digest        = case when ${pull.isOther} then null else digest end,
            etag          = case when ${pull.isOther} then null else etag end,
            last_modified = case when ${pull.isOther} then null else last_modified end,
-           changed_at    = case when ${pull.isOther} then clock_timestamp() else changed_at end,
+           changed_at    = ${changedAt},
            claimed_by    = case when not ${pull.isOther} and not ${isTurnedOff} then claimed_by end
     where  account_id = ${accountId} and pull_id = ${pullId}`;
 }
@@ -188,7 +190,7 @@ export async function selectOverlapping(
   pullId: number,
 ): Promise<string | undefined> {
   const listsPeople = (p: Fragment) => db`
-    exists (select from pull_fetches f
+    exists (select 1 from pull_fetches f
             join   files s on s.account_id = f.account_id and s.file_id = f.file_id
             join   runs r on r.account_id = s.account_id and r.run_id = s.run_id
             where  f.account_id = ${p}.account_id and f.pull_id = ${p}.pull_id and f.at > ${p}.changed_at
@@ -269,21 +271,25 @@ export type SealedPull = {
   secret: Buffer;
 };
 
-/** Returns the secrets of all accounts (account_id) with what they are sealed for, and locks them. */
+/** Returns the secrets of all accounts (account_id) with what they are sealed for, and locks them, except on Citus. */
 export async function selectPullSecrets(tx: Transaction): Promise<SealedPull[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", pull_id as "pullId", url as "url", access as "access", secret as "secret"
     from   pulls
     where  secret is not null
     order  by account_id, pull_id
-    for    no key update`;
+    ${onCitus ? tx`` : tx`for no key update`}`;
 }
 
-/** Stores a secret that was sealed again. */
+/** Stores a secret that was sealed again, unless it has been changed since `before` was read. */
 export async function updatePullSecret(
   tx: Transaction,
   { accountId, pullId }: { accountId: AccountId; pullId: number },
+  before: Buffer,
   sealed: Buffer,
 ): Promise<void> {
-  await tx`update pulls set secret = ${sealed} where account_id = ${accountId} and pull_id = ${pullId}`;
+  await tx`
+    update pulls set secret = ${sealed}
+    where  account_id = ${accountId} and pull_id = ${pullId} and secret = ${before}`;
 }

@@ -32,6 +32,6 @@ export async function resealPullSecrets(
 ): Promise<void> {
   for (const { secret, ...place } of await selectPullSecrets(tx)) {
     const sealed = reseal(contextOf(place), { sealed: secret });
-    if (sealed) await updatePullSecret(tx, place, sealed);
+    if (sealed) await updatePullSecret(tx, place, secret, sealed);
   }
 }

@@ -94,9 +94,13 @@ export async function updateRetired(
   questionIds: number[],
   isRetired: boolean,
 ): Promise<number[]> {
+  const [clock] = isRetired
+    ? await tx<{ at: Date }[]>`select now() as "at" from accounts where account_id = ${accountId}`
+    : [];
+  const at = clock ? tx`coalesce(retired_at, ${clock.at})` : null;
   const rows = await tx<{ id: number }[]>`
     update questions
-    set    retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
+    set    retired_at = ${at}
     where  account_id = ${accountId} and question_id = any(${questionIds})
     returning question_id as id`;
   return rows.map(({ id }) => id);

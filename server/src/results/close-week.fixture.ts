@@ -6,7 +6,7 @@ import { type SubmittedAnswer, saveAnswers } from '../answers/answering.ts';
 import { newId } from '../base/ids.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { createUser } from '../people/users.ts';
-import { pushOrganization } from '../sync/sync.ts';
+import { pushOrganization } from '../sync/push.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answerLine, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';

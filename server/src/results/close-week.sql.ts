@@ -19,7 +19,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
     where  account_id = ${accountId} and week = ${week}`;
 }
 
-/** Deletes links of closed weeks: one that was being made while an older version of the program closed the week is left. */
+/** Deletes links of closed weeks: one that was being made while an older version of the program, or Citus, closed the week is left. */
 export async function deleteLeftLinks(db: Db): Promise<void> {
   await db`
     delete from links l

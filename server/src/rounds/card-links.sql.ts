@@ -26,22 +26,22 @@ export async function selectWeekForCard(
     left   join lateral (select q.account_id, q.user_id, q.week
                          from   participants q
                          join   weeks w on w.account_id = q.account_id and w.week = q.week
-                         where  q.account_id = u.account_id and q.user_id = u.user_id and w.closed_at is null
+                         where  q.account_id = ${accountId} and q.user_id = u.user_id and w.closed_at is null
                          order  by q.week desc
                          limit  1) p on true
     where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active
-      and  not ${canWriteTo(db, channels)}
+      and  not ${canWriteTo(db, channels, accountId)}
       and  (${groupId}::integer is null
-            or exists (select from memberships m
+            or exists (select 1 from memberships m
                        join   tree t on t.group_id = m.group_id
-                       where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf'))`;
+                       where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf'))`;
   return row?.week;
 }
 
 /** Returns whether a link is stored. */
 export async function selectHasLink(db: Db, accountId: AccountId, hash: Buffer): Promise<boolean> {
   const [row] = await db<{ isStored: boolean }[]>`
-    select exists (select from links where hash = ${hash} and account_id = ${accountId}) as "isStored"`;
+    select exists (select 1 from links where hash = ${hash} and account_id = ${accountId}) as "isStored"`;
   return row!.isStored;
 }
 
@@ -56,8 +56,8 @@ export async function selectCardsWithoutLink(
     from   cards c
     join   participants p on p.account_id = c.account_id and p.user_id = c.user_id and p.week = ${week}
     where  c.account_id = ${accountId}
-      and  not exists (select from links l
-                       where  l.account_id = c.account_id and l.user_id = c.user_id and l.week = ${week}
+      and  not exists (select 1 from links l
+                       where  l.account_id = ${accountId} and l.user_id = c.user_id and l.week = ${week}
                          and  l.from_card)`;
 }
 
@@ -78,7 +78,7 @@ export async function insertCardLinks(
     by,
   }));
   await db`
-    with open_week as (select from weeks
+    with open_week as (select 1 from weeks
                        where  account_id = ${accountId} and week = ${week} and closed_at is null
                        for    share)
     insert into links (hash, account_id, user_id, week, is_exported, from_card, handed_by)

@@ -2,6 +2,7 @@
 // begin; closing deletes them (results/close-week.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Channels } from '../base/messages/channels.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { channelOf, canBeReached } from './reach.sql.ts';
 
@@ -12,6 +13,8 @@ export async function insertLinks(
   handedOut: { by: number | null } | undefined,
 ): Promise<void> {
   const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
+  // On Citus, a link can be left if its participant is deleted meanwhile. The week is closed then, so the link opens nothing.
+  const onCitus = await isOnCitus(db);
   await db`
     insert into links (hash, account_id, user_id, week, is_exported, sent_to, handed_by)
     select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${handedOut !== undefined}, n."sentTo",
@@ -19,7 +22,7 @@ export async function insertLinks(
     from   jsonb_to_recordset(${db.json(rows)})
              as n(hash text, "accountId" integer, "userId" integer, week date, "sentTo" text)
     join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week
-    for    key share of p`;
+    ${onCitus ? db`` : db`for key share of p`}`;
 }
 
 /** Deletes a link. */
@@ -47,13 +50,13 @@ export async function deleteHandedOut(
  * had answered (P18). Text messages count only if one was planned for the week: when an account turns them on, people who were
  * asked before can still answer with their cards.
  */
-export const canWriteTo = (db: Db, channels: Channels) => db`
-  (${canBeReached(db, channels)}
-   and (${channelOf(db, channels)} = 'mail'
+export const canWriteTo = (db: Db, channels: Channels, accountId: AccountId) => db`
+  (${canBeReached(db, channels, accountId)}
+   and (${channelOf(db, channels, accountId)} = 'mail'
         or exists (select 1 from messages m
-                   where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week))
+                   where  m.account_id = ${accountId} and m.user_id = p.user_id and m.week = p.week))
    or exists (select 1 from messages m
-              where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
+              where  m.account_id = ${accountId} and m.user_id = p.user_id and m.week = p.week
                 and  case m.kind
                        when 'reminder' then m.state <> 'waiting' or coalesce(m.late_since, m.due_at) <= now()
                        else m.state in ('sending', 'sent', 'unknown') end))`;
@@ -87,7 +90,7 @@ export async function selectLinked(
            u.email                          as "email",
            u.phone                          as "phone",
            coalesce(u.language, a.language) as "language",
-           ${canWriteTo(db, channels)}     as "isWrittenTo"
+           ${canWriteTo(db, channels, accountId)} as "isWrittenTo"
     from   participants p
     join   users u on u.account_id = p.account_id and u.user_id = p.user_id
     join   accounts a on a.account_id = p.account_id

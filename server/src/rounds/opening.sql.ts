@@ -22,7 +22,7 @@ export async function selectPeopleToAsk(
     select u.user_id                                       as "userId",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
-           bool_and(${canBeReached(db, allChannels)})       as "isReachable"
+           bool_and(${canBeReached(db, allChannels, accountId)})       as "isReachable"
     from   memberships m
     join   users u on u.account_id = m.account_id and u.user_id = m.user_id
     where  m.account_id = ${accountId} and m.kind = 'memberOf' and u.active

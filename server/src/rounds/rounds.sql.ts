@@ -85,12 +85,12 @@ export async function insertRound(
   const { week, groupId, questionIds, aboveIds, scheduleId } = round;
   const [row] = await tx<{ id: number }[]>`
     insert into rounds (account_id, week, group_id, question_ids, not_applicable_ids, above_ids, schedule_id)
-    values (${accountId}, ${week}, ${groupId}, ${questionIds},
-            array(select question_id
-                  from   questions
-                  where  account_id = ${accountId} and question_id = any(${questionIds}) and allows_not_applicable
-                  order  by question_id),
-            ${aboveIds}, ${scheduleId})
+    select ${accountId}, ${week}, ${groupId}::integer, ${questionIds}::integer[],
+           array(select question_id
+                 from   questions
+                 where  account_id = ${accountId} and question_id = any(${questionIds}) and allows_not_applicable
+                 order  by question_id),
+           ${aboveIds}::integer[], ${scheduleId}::integer
     returning round_id as id`;
   return row!.id;
 }

@@ -160,9 +160,13 @@ export async function updatePaused(
   scheduleId: number,
   isPaused: boolean,
 ): Promise<boolean> {
+  const [clock] = isPaused
+    ? await tx<{ at: Date }[]>`select now() as "at" from accounts where account_id = ${accountId}`
+    : [];
+  const at = clock ? tx`coalesce(paused_at, ${clock.at})` : null;
   const rows = await tx`
     update schedules
-    set    paused_at = case when ${isPaused} then coalesce(paused_at, now()) end
+    set    paused_at = ${at}
     where  account_id = ${accountId} and schedule_id = ${scheduleId}
     returning 1`;
   return rows.length > 0;
@@ -261,7 +265,7 @@ export async function selectAudiences(
     select place                                    as "place",
            count(*)::integer                        as "people",
            count(*) filter (where is_reachable)::integer as "reachable"
-    from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels)}) as is_reachable
+    from   (select w.place, u.user_id, bool_and(${canBeReached(db, allChannels, accountId)}) as is_reachable
             from   jsonb_to_recordset(${db.json(rows)})
                      as w(place integer, "group" integer, out boolean, attribute text, "scheduleId" integer,
                           first text, last text, "askedSince" date)
@@ -271,7 +275,7 @@ export async function selectAudiences(
                or  btrim(u.attributes ->> w.attribute) ~ ${datePattern}
               and  btrim(u.attributes ->> w.attribute) collate "C" between w.first and w.last
               and  not exists (select 1 from asked_by_date a
-                               where  a.account_id = u.account_id and a.schedule_id = w."scheduleId"
+                               where  a.account_id = ${accountId} and a.schedule_id = w."scheduleId"
                                  and  a.user_id = u.user_id and a.week >= w."askedSince")
             group  by w.place, u.user_id, u.email
             having not bool_or(w.out)) people
@@ -313,10 +317,10 @@ export async function insertScheduleWeek(
   { week, outcome, reason, questionIds, people }: ScheduleWeek,
 ): Promise<void> {
   await tx`
-    insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people)
-    values (${accountId}, ${scheduleId}, ${week}, ${outcome}, ${reason}, ${questionIds}, ${people})
+    insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people, at)
+    values (${accountId}, ${scheduleId}, ${week}, ${outcome}, ${reason}, ${questionIds}, ${people}, now())
     on     conflict (account_id, schedule_id, week) do update
     set    outcome = excluded.outcome, reason = excluded.reason, question_ids = excluded.question_ids,
-           people = excluded.people, at = now()
+           people = excluded.people, at = excluded.at
     where  schedule_weeks.outcome = 'missed'`;
 }

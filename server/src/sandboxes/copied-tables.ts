@@ -80,6 +80,7 @@ export const emptyTables: ReadonlySet<string> = new Set([
   'scim_members',
   'scim_requests',
   'scim_users',
+  'sent_texts',
   'sessions',
   'sftp_usernames',
   'sign_in_flows',

@@ -38,17 +38,20 @@ export async function selectSandbox(
   db: Db,
   { accountId, userId }: Owner,
 ): Promise<(SandboxRow & { usedAt: Date | null; before: number; sftpUsername: string | null }) | undefined> {
-  const [row] = await db<
-    (SandboxRow & { usedAt: Date | null; before: number; sftpUsername: string | null })[]
-  >`
-    select ${columns(db)},
-           (select max(t.last_used_at) from tokens t where t.account_id = s.sandbox_id) as "usedAt",
-           (select count(*)::integer from sandboxes o
-            where  o.state <> 'ready' and o.requested_at < s.requested_at)            as "before",
-           (select u.username from sftp_usernames u where u.account_id = s.sandbox_id) as "sftpUsername"
-    from   sandboxes s
-    where  account_id = ${accountId} and user_id = ${userId}`;
-  return row;
+  const [row] = await db<SandboxRow[]>`
+    select ${columns(db)} from sandboxes where account_id = ${accountId} and user_id = ${userId}`;
+  if (!row) return undefined;
+  const { sandboxId, requestedAt } = row;
+  const [[used], [others], [sftp]] = await Promise.all([
+    db<{ at: Date | null }[]>`select max(last_used_at) as "at" from tokens where account_id = ${sandboxId}`,
+    db<{ before: number }[]>`
+      select count(*)::integer as "before" from sandboxes -- account_id: of all accounts
+      where  state <> 'ready' and requested_at < ${requestedAt}`,
+    db<
+      { username: string }[]
+    >`select username as "username" from sftp_usernames where account_id = ${sandboxId}`,
+  ]);
+  return { ...row, usedAt: used!.at, before: others!.before, sftpUsername: sftp?.username ?? null };
 }
 
 /** Returns the sandbox of a person, and locks it until the transaction ends. */
@@ -109,7 +112,7 @@ export async function insertSandbox(
 export async function updateResetting(tx: Transaction, { accountId, userId }: Owner): Promise<void> {
   await tx`
     update sandboxes
-    set    state = 'resetting', requested_at = clock_timestamp(), reset_at = now(), failures = 0, failure = null, retry_at = null
+    set    state = 'resetting', requested_at = statement_timestamp(), reset_at = now(), failures = 0, failure = null, retry_at = null
     where  account_id = ${accountId} and user_id = ${userId}`;
 }
 
@@ -185,7 +188,7 @@ export async function updateReady(
 ): Promise<void> {
   await tx`
     update sandboxes
-    set    sandbox_id = ${sandboxId}, state = 'ready', ready_at = clock_timestamp(), bytes = null, measured_at = null,
+    set    sandbox_id = ${sandboxId}, state = 'ready', ready_at = statement_timestamp(), bytes = null, measured_at = null,
            failures = 0, failure = null, retry_at = null
     where  account_id = ${accountId} and user_id = ${userId}`;
 }
@@ -199,7 +202,7 @@ export async function updateFailure(
   await db`
     update sandboxes
     set    failures = case when failures < 1000 then failures + 1 else failures end, failure = ${failure},
-           retry_at = clock_timestamp() + make_interval(secs => ${seconds})
+           retry_at = statement_timestamp() + make_interval(secs => ${seconds})
     where  account_id = ${accountId} and user_id = ${userId} and state <> 'ready'`;
 }
 
@@ -210,7 +213,7 @@ export async function selectToMeasure(db: Db): Promise<(Owner & { sandboxId: Acc
     from   sandboxes s
     where  s.sandbox_id is not null
       and  (s.measured_at is null
-            or exists (select from tokens t where t.account_id = s.sandbox_id
+            or exists (select 1 from tokens t where t.account_id = s.sandbox_id
                                               and t.last_used_at > s.measured_at - interval '2 minutes'))
     order  by s.account_id, s.user_id`;
 }
@@ -261,6 +264,6 @@ export async function updateTemplateReady(db: Db, accountId: AccountId): Promise
 
 /** Deletes the heads and cursors of audit logs whose accounts were deleted while their entries were being chained. */
 export async function deleteLostHeads(tx: Transaction): Promise<void> {
-  await tx`delete from audit_heads h where not exists (select from accounts a where a.account_id = h.account_id)`;
-  await tx`delete from audit_syslog_cursors c where not exists (select from accounts a where a.account_id = c.account_id)`;
+  await tx`delete from audit_heads h where not exists (select 1 from accounts a where a.account_id = h.account_id)`;
+  await tx`delete from audit_syslog_cursors c where not exists (select 1 from accounts a where a.account_id = c.account_id)`;
 }

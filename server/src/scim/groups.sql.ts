@@ -45,42 +45,34 @@ export async function reviveScimGroup(
   group: GroupColumns,
   memberIds: string[],
 ): Promise<Written | undefined> {
-  const [row] = await tx<(Written & { formerId: string })[]>`
-    with former as (
-      select g.scim_id, coalesce(g.group_key, g.scim_id::text) as group_key
-      from   scim_groups g
-      where  g.account_id = ${accountId} and g.display_name_key = ${group.displayNameKey} and g.removed_at is not null
-        and  exists (select 1 from groups o
-                     where  o.account_id = g.account_id and o.external_id = coalesce(g.group_key, g.scim_id::text) and o.by_scim)
-      order  by (g.external_id = ${group.externalId}) desc nulls last,
-                (select count(*) from scim_members m
-                 where  m.account_id = g.account_id and m.group_id = g.scim_id and m.member_id = any(${memberIds})) desc,
-                g.removed_at desc
-      limit  1
-      for    update
-    )
-    update scim_groups g
-    set    scim_id          = ${id},
-           group_key        = former.group_key,
-           position         = default,
-           external_id      = ${group.externalId},
-           display_name_key = ${group.displayNameKey},
-           resource         = ${tx.json(group.resource)},
-           created_at       = date_trunc('milliseconds', clock_timestamp()),
-           changed_at       = date_trunc('milliseconds', clock_timestamp()),
-           revision         = 1,
-           changes          = changes + 1,
-           is_kept          = false,
-           removed_at       = null,
-           token_id         = ${group.tokenId}
-    from   former
-    where  g.account_id = ${accountId} and g.scim_id = former.scim_id
-    returning former.scim_id as "formerId", ${written(tx)}`;
-  if (!row) return undefined;
-  const { formerId, ...revived } = row;
+  const [former] = await tx<{ id: string }[]>`
+    select g.scim_id as "id"
+    from   scim_groups g
+    where  g.account_id = ${accountId} and g.display_name_key = ${group.displayNameKey} and g.removed_at is not null
+      and  exists (select 1 from groups o
+                   where  o.account_id = ${accountId} and o.external_id = coalesce(g.group_key, g.scim_id::text) and o.by_scim)
+    order  by (g.external_id = ${group.externalId}) desc nulls last,
+              (select count(*) from scim_members m
+               where  m.account_id = ${accountId} and m.group_id = g.scim_id and m.member_id = any(${memberIds})) desc,
+              g.removed_at desc
+    limit  1
+    for    update`;
+  if (!former) return undefined;
+  // A copy with the new id gets the members before the former group is deleted. Citus refuses foreign keys that update what contains the account.
+  const [revived] = await tx<Written[]>`
+    insert into scim_groups (account_id, scim_id, group_key, external_id, display_name_key, resource, changes, applied, token_id,
+                             refused, failures, retry_at)
+    select account_id, ${id}::uuid, coalesce(group_key, scim_id::text), ${group.externalId}::text, ${group.displayNameKey}::text,
+           ${tx.json(group.resource)}::jsonb, changes + 1, applied, ${group.tokenId}::integer, refused, failures, retry_at
+    from   scim_groups
+    where  account_id = ${accountId} and scim_id = ${former.id}
+    returning ${written(tx)}`;
   await tx`
-    update scim_members set member_id = ${id} where account_id = ${accountId} and member_id = ${formerId}`;
-  return revived;
+    update scim_members set group_id = ${id} where account_id = ${accountId} and group_id = ${former.id}`;
+  await tx`
+    update scim_members set member_id = ${id} where account_id = ${accountId} and member_id = ${former.id}`;
+  await tx`delete from scim_groups where account_id = ${accountId} and scim_id = ${former.id}`;
+  return revived!;
 }
 
 /** Replaces the attributes of a locked group, or only notes that its members have changed. */
@@ -95,7 +87,7 @@ export async function updateScimGroup(
     set    external_id      = ${group.externalId},
            display_name_key = ${group.displayNameKey},
            resource         = ${tx.json(group.resource)},
-           changed_at       = greatest(date_trunc('milliseconds', clock_timestamp()), changed_at),
+           changed_at       = greatest(date_trunc('milliseconds', statement_timestamp()), changed_at),
            revision         = revision + 1,
            changes          = changes + 1,
            token_id         = ${group.tokenId}
@@ -117,21 +109,21 @@ export async function deleteScimGroup(
   const rows = await db`
     with gone as (
       update scim_groups
-      set    removed_at = clock_timestamp(), revision = revision + 1, changes = changes + 1, is_kept = false,
+      set    removed_at = statement_timestamp(), revision = revision + 1, changes = changes + 1, is_kept = false,
              token_id = ${tokenId}
       where  account_id = ${accountId} and scim_id = ${id} and removed_at is null
         and  (${revision}::integer is null or revision = ${revision})
       returning account_id, scim_id
     ), left_by_members as (
       update scim_members m
-      set    left_at = clock_timestamp()
+      set    left_at = statement_timestamp()
       from   gone
-      where  m.account_id = gone.account_id and m.group_id = gone.scim_id and m.left_at is null
+      where  m.account_id = ${accountId} and m.group_id = gone.scim_id and m.left_at is null
     ), left_groups as (
       update scim_members m
-      set    left_at = clock_timestamp()
+      set    left_at = statement_timestamp()
       from   gone
-      where  m.account_id = gone.account_id and m.member_id = gone.scim_id::text and m.group_id <> gone.scim_id
+      where  m.account_id = ${accountId} and m.member_id = gone.scim_id::text and m.group_id <> gone.scim_id
         and  m.left_at is null
     )
     select 1 from gone`;

@@ -98,12 +98,12 @@ export async function changeScimMembers(
 ): Promise<number | undefined> {
   const changed =
     action === 'add'
-      ? db`${joining(db, accountId, groupId, members, db`where exists (select from locked)`)}, changed as (select 1 from joined)`
+      ? db`${joining(db, accountId, groupId, members, db`where exists (select 1 from locked)`)}, changed as (select 1 from joined)`
       : db`
     changed as (
       delete from scim_members m
       where  m.account_id = ${accountId} and m.group_id = ${groupId} and m.member_id = any(${members.map(({ id }) => id)})
-        and  exists (select from locked) and ${canEnd(db)}
+        and  exists (select 1 from locked) and ${canEnd(db)}
       returning 1
     )`;
   const [row] = await db<{ revision: number }[]>`
@@ -113,11 +113,11 @@ export async function changeScimMembers(
       for    update
     ), ${changed}, noted as (
       update scim_groups
-      set    changed_at = greatest(date_trunc('milliseconds', clock_timestamp()), changed_at),
+      set    changed_at = greatest(date_trunc('milliseconds', statement_timestamp()), changed_at),
              revision   = revision + 1,
              changes    = changes + 1,
              token_id   = ${tokenId}
-      where  account_id = ${accountId} and scim_id = ${groupId} and exists (select from changed)
+      where  account_id = ${accountId} and scim_id = ${groupId} and exists (select 1 from changed)
       returning revision
     )
     select coalesce(n.revision, l.revision) as "revision" from locked l left join noted n on true`;

@@ -25,13 +25,10 @@ export async function insertScimRequests(
              as r("accountId" integer, at timestamptz, "tokenId" integer, request text, status smallint, message text)
     )
     delete from scim_requests r
-    using  unnest(${[...new Set(requests.map(({ accountId }) => accountId))]}::integer[]) as one (account_id),
-           lateral (select position
-                    from   scim_requests last
-                    where  last.account_id = one.account_id
-                    order  by position desc
-                    limit  1 offset ${kept}) old
-    where  r.account_id = one.account_id and r.position <= old.position`;
+    using  (select account_id, position, row_number() over (partition by account_id order by position desc) as place
+            from   scim_requests
+            where  account_id = any(${[...new Set(requests.map(({ accountId }) => accountId))]})) old
+    where  r.account_id = old.account_id and r.position = old.position and old.place > ${kept}`;
 }
 
 export type ShownRequest = Omit<LoggedRequest, 'accountId' | 'tokenId'> & { token: string | null };

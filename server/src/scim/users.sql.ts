@@ -60,7 +60,7 @@ export async function insertScimUser(
     values (${accountId}, ${id}, ${user.userName}, ${user.userNameKey}, ${user.externalId}, ${user.displayNameKey},
             ${user.emailKeys}, ${user.active}, ${user.managerId}, ${db.json(resource)},
             coalesce((select person_key from revived), ${id}),
-            case when not ${user.active} then clock_timestamp() end, ${user.tokenId})
+            case when not ${user.active} then statement_timestamp() end, ${user.tokenId})
     returning ${written(db)}`;
   return row!;
 }
@@ -82,14 +82,14 @@ export async function updateScimUser(
            active           = ${user.active},
            manager_id       = ${user.managerId},
            resource         = ${db.json(resource)},
-           changed_at       = greatest(date_trunc('milliseconds', clock_timestamp()), changed_at),
+           changed_at       = greatest(date_trunc('milliseconds', statement_timestamp()), changed_at),
            revision         = revision + 1,
            changes          = changes + 1,
            is_blocked       = false,
            failures         = 0,
            retry_at         = null,
            is_kept          = is_kept and not ${user.active},
-           removed_at       = case when not ${user.active} then coalesce(removed_at, clock_timestamp()) end,
+           removed_at       = case when not ${user.active} then coalesce(removed_at, statement_timestamp()) end,
            token_id         = ${user.tokenId}
     where  account_id = ${accountId} and scim_id = ${id} and deleted_at is null and revision = ${revision}
     returning ${written(db)}`;
@@ -109,16 +109,16 @@ export async function deleteScimUser(
   const rows = await db`
     with gone as (
       update scim_users
-      set    deleted_at = clock_timestamp(), removed_at = coalesce(removed_at, clock_timestamp()), revision = revision + 1,
+      set    deleted_at = statement_timestamp(), removed_at = coalesce(removed_at, statement_timestamp()), revision = revision + 1,
              changes = changes + 1, is_kept = false, token_id = ${tokenId}
       where  account_id = ${accountId} and scim_id = ${id} and deleted_at is null
         and  (${revision}::integer is null or revision = ${revision})
       returning account_id, scim_id
     ), left_groups as (
       update scim_members m
-      set    left_at = clock_timestamp()
+      set    left_at = statement_timestamp()
       from   gone
-      where  m.account_id = gone.account_id and m.member_id = gone.scim_id::text and m.left_at is null
+      where  m.account_id = ${accountId} and m.member_id = gone.scim_id::text and m.left_at is null
     )
     select 1 from gone`;
   return rows.length > 0;

@@ -25,8 +25,8 @@ export async function resealClientSecrets(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,
 ): Promise<void> {
-  for (const { accountId, providerId, publicKey, secret } of await selectClientSecrets(tx)) {
+  for (const { publicKey, secret, ...provider } of await selectClientSecrets(tx)) {
     const sealed = reseal(contextOf({ publicKey }), { sealed: secret });
-    if (sealed) await updateClientSecret(tx, accountId, providerId, sealed);
+    if (sealed) await updateClientSecret(tx, provider, secret, sealed);
   }
 }

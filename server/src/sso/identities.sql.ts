@@ -25,15 +25,15 @@ const person = (db: Db, providerId: number) => db`
   u.role         as "role",
   u.active       as "active",
   u.role_pending as "isRolePending",
-  exists (select from audit_entries e
+  exists (select 1 from audit_entries e
           where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in') as "hasSignedIn",
   p.is_previous  as "isAddressNew",
-  exists (select from sign_in_identities i
+  exists (select 1 from sign_in_identities i
           where  i.account_id = u.account_id and i.user_id = u.user_id and i.provider_id = ${providerId}) as "hasIdentity",
-  not exists (select from sign_in_identities i
+  not exists (select 1 from sign_in_identities i
               where  i.account_id = u.account_id and i.user_id = u.user_id and i.provider_id = ${providerId}
                 and  i.linked_at <= now() - interval '7 days') as "isIdentityRecent",
-  exists (select from break_glass_administrators b
+  exists (select 1 from break_glass_administrators b
           where  b.account_id = u.account_id and b.user_id = u.user_id) as "isBreakGlass"`;
 
 /** Returns the person with an identity, locked until the transaction ends. */
@@ -47,7 +47,7 @@ export async function selectPersonOfIdentity(
     select ${person(tx, providerId)}
     from   sign_in_identities i
     join   users u on u.account_id = i.account_id and u.user_id = i.user_id
-    ${selectPreviousAddressRule(tx)}
+    ${selectPreviousAddressRule(tx, accountId)}
     where  i.account_id = ${accountId} and i.provider_id = ${providerId} and i.subject = ${subject}
     for    update of u, i`;
   return row;
@@ -63,7 +63,7 @@ export async function selectPersonOfAddress(
   const [row] = await tx<FoundPerson[]>`
     select ${person(tx, providerId)}
     from   users u
-    ${selectPreviousAddressRule(tx)}
+    ${selectPreviousAddressRule(tx, accountId)}
     where  u.account_id = ${accountId} and u.email_key = ${emailKey}
     for    update of u`;
   return row;

@@ -1,5 +1,6 @@
 // SQL for the providers with which people sign in. Writers: providers.ts.
 import type { RoleValue } from '@soundings/contract/console/sign-on/single-sign-on.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** A provider. `clientSecret` is sealed. */
@@ -131,6 +132,7 @@ export async function updateProvider(
   { accountId, providerId }: Pick<Provider, 'accountId' | 'providerId'>,
   provider: ProviderFields & { clientSecret: Buffer | null; isTrustedFromNow: boolean },
 ): Promise<void> {
+  const trustedSince = provider.isTrustedFromNow ? tx`now()` : tx`trusted_since`;
   await tx`
     update sign_in_providers
     set    name           = ${provider.name},
@@ -142,8 +144,8 @@ export async function updateProvider(
            role_claim     = ${provider.roleClaim},
            role_values    = ${tx.json(provider.roleValues)},
            session_hours  = ${provider.sessionHours},
-           trusted_since  = case when ${provider.isTrustedFromNow} then now() else trusted_since end,
-           changed_at     = clock_timestamp()
+           trusted_since  = ${trustedSince},
+           changed_at     = statement_timestamp()
     where  account_id = ${accountId} and provider_id = ${providerId}`;
 }
 
@@ -157,24 +159,26 @@ export async function deleteProvider(
     delete from sign_in_providers where account_id = ${accountId} and provider_id = ${providerId}`;
 }
 
-/** Returns the sealed secrets of all accounts (account_id) and locks them until the transaction ends. */
+/** Returns the sealed secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectClientSecrets(
   tx: Transaction,
 ): Promise<{ accountId: AccountId; providerId: number; publicKey: string; secret: Buffer }[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", provider_id as "providerId", public_key as "publicKey", client_secret as "secret"
     from   sign_in_providers
     order  by account_id, provider_id
-    for    update`;
+    ${onCitus ? tx`` : tx`for update`}`;
 }
 
+/** Replaces a sealed secret, unless it has been changed since `before` was read. */
 export async function updateClientSecret(
   tx: Transaction,
-  accountId: AccountId,
-  providerId: number,
+  { accountId, providerId }: { accountId: AccountId; providerId: number },
+  before: Buffer,
   secret: Buffer,
 ): Promise<void> {
   await tx`
     update sign_in_providers set client_secret = ${secret}
-    where  account_id = ${accountId} and provider_id = ${providerId}`;
+    where  account_id = ${accountId} and provider_id = ${providerId} and client_secret = ${before}`;
 }

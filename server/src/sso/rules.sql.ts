@@ -77,11 +77,11 @@ export async function selectWithoutIdentity(
     select u.user_id as "id"
     from   users u
     where  u.account_id = ${accountId} and u.user_id = any(${userIds})
-      and  exists (select from audit_entries e
-                   where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in')
-      and  not exists (select from sign_in_identities i
+      and  exists (select 1 from audit_entries e
+                   where  e.account_id = ${accountId} and e.user_id = u.user_id and e.action = 'signed in')
+      and  not exists (select 1 from sign_in_identities i
                        join   sign_in_providers p on p.account_id = i.account_id and p.provider_id = i.provider_id
-                       where  i.account_id = u.account_id and i.user_id = u.user_id and p.enabled)`;
+                       where  i.account_id = ${accountId} and i.user_id = u.user_id and p.enabled)`;
   return rows.map(({ id }) => id);
 }
 

@@ -107,17 +107,20 @@ export function planChanges(
   targetTree: TargetTree,
   details: ReadonlyMap<number, UserDetails>,
 ): Plan {
-  const plan: Plan = {
-    groups: { create: [], update: [], remove: [], moveUp: [] },
-    users: { create: [], update: [], remove: [], confirm: [] },
-    memberships: { add: [], remove: [] },
-    summary: { users: noCounts(), groups: noCounts() },
-    changes: [],
-  };
+  const plan = emptyPlan();
   if (organization.data.groups) planGroups(organization.data.groups, targetTree, plan);
   if (organization.data.users) planUsers(organization, current, targetTree, details, plan);
   return plan;
 }
+
+/** Returns a plan that changes nothing. */
+export const emptyPlan = (): Plan => ({
+  groups: { create: [], update: [], remove: [], moveUp: [] },
+  users: { create: [], update: [], remove: [], confirm: [] },
+  memberships: { add: [], remove: [] },
+  summary: { users: noCounts(), groups: noCounts() },
+  changes: [],
+});
 
 const noCounts = (): Counts => ({ created: 0, updated: 0, deleted: 0, unchanged: 0 });
 
@@ -160,7 +163,7 @@ function planGroups(sent: OrganizationGroup[], targetTree: TargetTree, plan: Pla
 }
 
 function planUsers(
-  { settings, data, partial, removes }: SentOrganization,
+  { settings, data, partial, removes, unchanged }: SentOrganization,
   current: CurrentState,
   targetTree: TargetTree,
   details: ReadonlyMap<number, UserDetails>,
@@ -169,6 +172,7 @@ function planUsers(
   const { create, remove } = plan.users;
   const counts = plan.summary.users;
   const listed = new Set<CurrentUser>();
+  counts.unchanged += unchanged?.size ?? 0;
   for (const [i, user] of (data.users ?? []).entries()) {
     const { externalId } = user;
     const before = current.before[i];
@@ -197,7 +201,7 @@ function planUsers(
   const isPartial = partial?.includes('users') ?? false;
   for (const user of isPartial && removed.size === 0 ? [] : current.users) {
     const { id, externalId, managed } = user;
-    if (!managed || externalId === null || listed.has(user)) continue;
+    if (!managed || externalId === null || listed.has(user) || unchanged?.has(id)) continue;
     if (isPartial && !removed.has(externalId)) continue;
     remove.push({ id, externalId });
     plan.changes.push({ entity: 'user', externalId, action: 'delete' });

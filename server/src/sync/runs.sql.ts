@@ -3,6 +3,7 @@ import type { RunSource } from '@soundings/contract/console/run-outcomes.ts';
 import type { Change, Settings, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+import { isOnCitus, ofAccount } from '../db/citus/distribution.ts';
 
 export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'pending' | 'failed';
 
@@ -53,18 +54,18 @@ export async function insertRun(db: Db, accountId: AccountId, run: RunStart & Ru
     on conflict (account_id, run_id) do nothing`;
 }
 
-/** Stores a run with the result of an earlier one. */
+/** Stores a run with the settings and the outcome of an earlier one. */
 export async function insertSameRun(
   tx: Transaction,
   accountId: AccountId,
   { id, source, tokenId, address }: RunStart,
-  earlier: string,
+  { runId, summary }: { runId: string; summary: Summary },
 ): Promise<void> {
   await tx`
     insert into runs (account_id, run_id, source, token_id, address, validate_only, outcome, settings, summary, warnings, sets_tree)
-    select account_id, ${id}, ${source}, ${tokenId}, ${address}, validate_only, outcome, settings, summary, warnings, sets_tree
+    select account_id, ${id}, ${source}, ${tokenId}, ${address}, validate_only, outcome, settings, ${tx.json(summary)}, warnings, sets_tree
     from   runs
-    where  account_id = ${accountId} and run_id = ${earlier}`;
+    where  account_id = ${accountId} and run_id = ${runId}`;
 }
 
 export async function updateRun(
@@ -123,18 +124,21 @@ export async function showProcessing(tx: Transaction, accountId: AccountId, id: 
  */
 export async function updateLostRuns(db: Db): Promise<void> {
   await db`
-    with lost as materialized (
+    with processing as materialized (
       select account_id, run_id
       from   runs
       where  account_id in (select account_id from accounts) and source = 'api' and outcome = 'processing'
         and  not (at > now() - interval '2 minutes' and exists (
-               select from pushes p where p.account_id = runs.account_id and p.run_id = runs.run_id))
+               select 1 from pushes p where p.account_id = runs.account_id and p.run_id = runs.run_id))
+    ), lost as materialized (
+      select account_id, run_id
+      from   processing
+      where  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(account_id || ' ' || run_id))
     )
     update runs r
     set    outcome = 'failed'
     from   lost
-    where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'
-      and  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(r.account_id || ' ' || r.run_id))`;
+    where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'`;
 }
 
 /** Stores the changes of a run, with the names of changed groups. `stored`: how many of its changes are stored already. */
@@ -260,6 +264,12 @@ export async function deleteUnappliedChanges(
   accountId: AccountId | null,
   most: number,
 ): Promise<void> {
+  if (accountId !== null || !(await isOnCitus(db))) return deleteUnappliedIn(db, accountId, most);
+  const accounts = await db<{ id: AccountId }[]>`select distinct account_id as "id" from run_changes`;
+  for (const { id } of accounts) await deleteUnappliedIn(db, id, most);
+}
+
+async function deleteUnappliedIn(db: Db, accountId: AccountId | null, most: number): Promise<void> {
   await db`
     with sized as (
       select account_id, run_id,
@@ -267,7 +277,8 @@ export async function deleteUnappliedChanges(
               from   json_each(summary) as entity, json_each_text(entity.value) as counts (name, count)
               where  counts.name <> 'unchanged') as changes
       from   runs
-      where  account_id in (select account_id from accounts where ${accountId}::integer is null or account_id = ${accountId})
+      where  account_id in (select account_id from accounts)
+        ${ofAccount(db, 'runs', accountId)}
         and  outcome in ('validated', 'refused') and summary is not null and decided_at is null
     ), placed as (
       select account_id, run_id, row_number() over newest as place, sum(changes) over newest as total
@@ -278,7 +289,9 @@ export async function deleteUnappliedChanges(
     delete from run_changes c
     using  placed p
     where  p.place > 1 and p.total > ${most} and c.account_id = p.account_id and c.run_id = p.run_id
-      and  not exists (select from pushes o where o.account_id = p.account_id and o.run_id = p.run_id)`;
+      ${ofAccount(db, 'c', accountId)}
+      and  not exists (select 1 from pushes o
+                       where  o.account_id = ${accountId ?? db`p.account_id`} and o.run_id = p.run_id)`;
 }
 
 /** What the audit log records about a run. */

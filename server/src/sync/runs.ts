@@ -12,9 +12,11 @@ import {
   deleteUnappliedChanges,
   insertRun,
   type StoredRun,
+  type RunEnd,
   type RunStart,
   selectRunEnd,
   selectRuns,
+  updateRun,
   updateWarnings,
 } from './runs.sql.ts';
 
@@ -61,6 +63,17 @@ export async function deleteUnappliedChangesDue(pool: Pool): Promise<void> {
   await deleteUnappliedChanges(pool, null, mostUnappliedChanges);
 }
 
+/** Stores the result of a run, and does the same as `auditRun`. */
+export async function storeRunEnd(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  end: RunEnd,
+): Promise<void> {
+  // The connection runs them in order.
+  await Promise.all([updateRun(tx, accountId, runId, end), auditRun(tx, accountId, runId)]);
+}
+
 /** Adds the outcome of a run to the audit log, and records it for webhooks, unless it was a dry run, failed or has not ended. */
 export async function auditRun(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
   const run = await selectRunEnd(tx, accountId, runId);
@@ -69,8 +82,10 @@ export async function auditRun(tx: Transaction, accountId: AccountId, runId: str
   const origin: 'file' | 'api' = source === 'file' ? 'file' : 'api'; // the directory uses an API token too
   const details = { ...(file !== null && { file }), ...(summary && { summary }) };
   const actor = { origin, tokenId, userId, address };
-  await audit(tx, accountId, actor, `run ${outcome}`, { subject: runId, details });
-  await recordRun(tx, accountId, outcome, { runId, source, summary });
+  await Promise.all([
+    audit(tx, accountId, actor, `run ${outcome}`, { subject: runId, details }),
+    recordRun(tx, accountId, outcome, { runId, source, summary }),
+  ]);
 }
 
 /** Records the outcome of a run for webhooks. */

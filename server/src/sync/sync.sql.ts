@@ -107,10 +107,10 @@ export async function selectAdministrators(
     select u.user_id as "id", u.managed and u.by_scim = ${isDirectory} as "managed", u.active as "active",
            u.email_key as "emailKey",
            coalesce(r.requires_sso, false) and u.email_key is not null
-             and exists (select from break_glass_administrators b
+             and exists (select 1 from break_glass_administrators b
                          join   passwords p on p.account_id = b.account_id and p.user_id = b.user_id
                          join   two_factor s on s.account_id = b.account_id and s.user_id = b.user_id and s.on_since is not null
-                         where  b.account_id = u.account_id and b.user_id = u.user_id) as "isBreakGlass"
+                         where  b.account_id = ${accountId} and b.user_id = u.user_id) as "isBreakGlass"
     from   users u
     left   join sign_in_rules r on r.account_id = u.account_id
     where  u.account_id = ${accountId} and u.role = 'Administrator' and not u.role_pending`;

@@ -2,7 +2,7 @@
 // account, reads the current state, checks the request and plans the changes. Then it stops (dry run or faults) or applies
 // them. The report is the same in both cases.
 import { isDryRun } from '@soundings/contract/dry-run.ts';
-import type { Report, Settings, User } from '@soundings/contract/organization.ts';
+import type { Settings, User } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
@@ -10,30 +10,21 @@ import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { notePending } from '../auth/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
 import { checkLimits } from './change-limits.ts';
 import { positionOf, readOrganization, type SentOrganization } from './check.ts';
 import type { CurrentState, CurrentUser } from './current-state.ts';
-import { type Findings, newFindings } from './findings.ts';
+import type { Findings } from './findings.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
-import { readBody, type SentBody } from './parse.ts';
 import { storePendingRun } from './pending-runs.ts';
 import { pendingIn, warnOfEffects, warnOfMovedGroups } from './plan-warnings.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
-import { bodyDigest, rememberRepeated, reportOfRepeated } from './repeated/repeated.ts';
 import { requestFaultOf, runEnd } from './run-end.ts';
-import {
-  copyChanges,
-  insertRun,
-  type RunStart,
-  showProcessing,
-  updateFailed,
-  updateRun,
-} from './runs.sql.ts';
-import { auditRun } from './runs.ts';
+import { copyChanges } from './runs.sql.ts';
+import { storeRunEnd } from './runs.ts';
 import {
   selectAdministrators,
   selectCurrentGroups,
@@ -43,76 +34,17 @@ import {
   selectWeeksOfGroups,
 } from './sync.sql.ts';
 import { targetTreeOf } from './target-tree.ts';
-
-/** What a push needs from layers above. `isGone` returns whether the client has disconnected, so that no changes are begun. */
-export type PushHooks = { deleteGroupResults: DeleteGroupResults; isGone?: () => boolean };
-
-/**
- * Processes the body of an organization request and records it as a run. Returns the report. Throws a Fault that lists every
- * fault of the request; then nothing was applied.
- */
-export async function pushOrganization(
-  pool: Pool,
-  accountId: AccountId,
-  run: RunStart,
-  body: SentBody,
-  { deleteGroupResults, isGone }: PushHooks,
-): Promise<Report> {
-  const digest = bodyDigest(body);
-  const repeated = await reportOfRepeated(pool, accountId, run, digest);
-  if (repeated) return repeated;
-  const findings = newFindings();
-  const refuse = async (refusal: Fault, settings: Settings): Promise<never> => {
-    const end = runEnd(settings, findings, { outcome: 'refused', refusal });
-    await inTransaction(pool, async (tx) => {
-      await insertRun(tx, accountId, { ...run, ...end });
-      await auditRun(tx, accountId, run.id);
-    });
-    throw refusal;
-  };
-  const organization = await readBody(body, findings).catch((tooLarge: Fault) => refuse(tooLarge, {}));
-  // If the list of faults is full, there is no need to look for more.
-  if (!organization || findings.isFull())
-    return refuse(requestFaultOf(findings), organization?.settings ?? {});
-  // From here on the run is stored. If the process is killed, `updateLostRuns` marks it as failed.
-  const begun = runEnd(organization.settings, findings, { outcome: 'processing' });
-  await insertRun(pool, accountId, { ...run, ...begun });
-  const report = (plan: Plan): Report => {
-    const validateOnly = isDryRun(organization.settings);
-    return {
-      id: run.id,
-      validateOnly,
-      applied: !validateOnly,
-      plan: digestOf(plan),
-      summary: plan.summary,
-      changes: plan.changes,
-      warnings: findings.warnings(),
-    };
-  };
-  const ended = await inTransaction(pool, async (tx) => {
-    await showProcessing(tx, accountId, run.id);
-    const wanted = { runId: run.id, organization, deleteGroupResults, isGone };
-    const end = await synchronize(tx, accountId, wanted, findings);
-    if (!end.refusal && isEmpty(end.plan) && findings.warnings().length === 0)
-      await rememberRepeated(tx, accountId, report(end.plan), digest);
-    return end;
-  }).catch(async (error: unknown) => {
-    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `updateLostRuns` marks the run
-    throw error;
-  });
-  if (ended.refusal) throw ended.refusal;
-  return report(ended.plan);
-}
-
-/** Whether a plan changes nothing, and everyone in the request is as was last sent. */
-const isEmpty = ({ changes, users }: Plan): boolean => changes.length === 0 && users.confirm.length === 0;
+import { type ListsByTexts, NotByTexts, withoutUnchanged } from './texts/compare-texts.ts';
 
 /** The requested state of an account, and how to apply it. */
 export type Wanted = {
   runId: string;
   organization: SentOrganization;
+  /** The lists, if they were read by their texts. `organization` then lacks the users whose texts are known. */
+  byTexts?: ListsByTexts | undefined;
   deleteGroupResults: DeleteGroupResults;
-  isGone?: PushHooks['isGone'];
+  /** Whether the client has disconnected, so that no changes are begun. */
+  isGone?: (() => boolean) | undefined;
   /** What to do with more changes than the settings allow: refuse them (default), wait for approval, or apply them. */
   beyondLimits?: 'refuse' | 'requireApproval' | 'apply';
   /** Checks the plan instead of `checkLimits`, which compares it with the settings. */
@@ -131,25 +63,25 @@ export type Synchronized =
  * Updates an account to the requested state, or returns why it can't, and ends the run, in the caller's transaction. Throws a
  * Fault (conflict) if a pending run would now make different changes than were shown.
  */
-async function synchronize(
+export async function synchronize(
   tx: Transaction,
   accountId: AccountId,
   wanted: Wanted,
   findings: Findings,
 ): Promise<Synchronized> {
   const { runId } = wanted;
-  const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
-  const { current, targetTree, details, owners } = await readAndMatch(tx, accountId, organization, findings);
+  const matched = await readAndMatch(tx, accountId, wanted, findings);
+  const { organization, current, targetTree, details, owners } = matched;
   // The client may have left while the request waited for the lock on the account.
   if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has disconnected.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
   const plan = planChanges(organization, current, targetTree, details);
-  if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
+  if (wanted.shown !== undefined && wanted.shown !== digestOfPlan(plan)) throw planChanged(runId);
   if (wanted.checkPlan) wanted.checkPlan(plan, findings);
   else if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
   if (organization.settings.expectedPlan !== undefined)
-    checkExpected(organization.settings, digestOf(plan), findings);
+    checkExpected(organization.settings, digestOfPlan(plan), findings);
   const isApplied = !isDryRun(organization.settings);
   const groupNames = namesOfGroups(current, organization);
   const pending = pendingIn(plan, details);
@@ -159,7 +91,11 @@ async function synchronize(
     const needsApproval = isApplied && wanted.beyondLimits === 'requireApproval';
     // The changes of a refused run are stored too: they show whether the list was complete.
     if (needsApproval)
-      await storePendingRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
+      await storePendingRun(tx, accountId, runId, organization, {
+        plan,
+        digest: digestOfPlan(plan),
+        groupNames,
+      });
     else await copyChanges(tx, accountId, runId, plan.changes, { groupNames });
     return endRun(tx, accountId, wanted, findings, { outcome: needsApproval ? 'pending' : 'refused', plan });
   }
@@ -212,29 +148,39 @@ export async function rejectInvalidRun(
   findings: Findings,
 ): Promise<Synchronized> {
   const refusal = requestFaultOf(findings);
-  await updateRun(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
-  await auditRun(tx, accountId, runId);
+  await storeRunEnd(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
   return { outcome: 'refused', refusal };
 }
 
-/** Locks the account, reads its current state and checks the request against it. */
+/**
+ * Locks the account, reads its current state and checks the request against it. Returns the request, too: without roles if the account
+ * doesn't allow pushes and files to set them.
+ */
 async function readAndMatch(
   tx: Transaction,
   accountId: AccountId,
-  organization: SentOrganization,
+  { organization: sent, byTexts }: Pick<Wanted, 'organization' | 'byTexts'>,
   findings: Findings,
 ) {
-  const sentUsers = organization.data.users;
-  const isDirectory = organization.isDirectory === true;
-  const concerned = concernedBy(organization);
+  const sentUsers = sent.data.users;
+  const isDirectory = sent.isDirectory === true;
+  const concerned = concernedBy(sent);
   // One connection runs these in order, so the lock comes first. Sending them together saves round trips.
-  const [, groups, users, administrators, attributes] = await Promise.all([
+  const [, account, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
+    byTexts || sentUsers?.some(hasRole) ? accountById(tx, accountId) : undefined,
     selectCurrentGroups(tx, accountId, isDirectory),
     sentUsers ? selectCurrentUsers(tx, accountId, isDirectory, concerned) : [],
     sentUsers ? selectAdministrators(tx, accountId, isDirectory) : [],
     attributesOf(tx, accountId),
   ]);
+  // The fingerprints of texts have the roles.
+  if (byTexts && !account?.rolesBySync) throw new NotByTexts();
+  const tree = targetTreeOf(sent, groups);
+  const compared = byTexts
+    ? withoutUnchanged(byTexts, { users, administrators }, (name) => tree.targets.get(name)?.id ?? null)
+    : sent;
+  const organization = account && !account.rolesBySync ? withoutRoles(compared, findings) : compared;
   const current: CurrentState = {
     groups,
     users,
@@ -242,15 +188,17 @@ async function readAndMatch(
     administrators,
     attributes,
   };
-  const targetTree = targetTreeOf(organization, groups);
+  const targetTree = tree;
   const inQuestion = usersInQuestion(organization, current, targetTree);
   const toCompare = inQuestion.map((i) => current.before[i]?.id).filter((id) => id !== undefined);
   const details = await selectUserDetails(tx, accountId, toCompare);
-  const emails = wantedEmails(sentUsers ?? [], current, { inQuestion, details });
+  const emails = wantedEmails(organization.data.users ?? [], current, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
+  // Someone who is as before has an address that another one is sent with.
+  if (owners.values().some((id) => organization.unchanged?.has(id))) throw new NotByTexts();
   if (concerned) await addOwners(tx, accountId, isDirectory, users, owners);
   matchOrganization(organization, current, targetTree, { inQuestion, details, owners }, findings);
-  return { current, targetTree, details, owners };
+  return { organization, current, targetTree, details, owners };
 }
 
 /**
@@ -287,19 +235,6 @@ export const namesOfGroups = (
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
   ]);
 
-/** Returns the request, without roles if the account doesn't allow pushes and files to set them. */
-async function withAllowedRoles(
-  tx: Transaction,
-  accountId: AccountId,
-  organization: SentOrganization,
-  findings: Findings,
-): Promise<SentOrganization> {
-  if (!organization.data.users?.some(hasRole)) return organization;
-  await lockAccount(tx, accountId);
-  if ((await accountById(tx, accountId)).rolesBySync) return organization;
-  return withoutRoles(organization, findings);
-}
-
 const hasRole = ({ accessInfo }: User) => accessInfo?.role !== undefined;
 
 /** Returns the request without roles, with a warning if it has any. */
@@ -330,8 +265,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
 ): Promise<Synchronized> {
   const refusal = findings.faultCount() > 0 ? requestFaultOf(findings) : undefined;
   const result = { ...end, ...(refusal && { refusal }) };
-  await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, result));
-  await auditRun(tx, accountId, runId);
+  await storeRunEnd(tx, accountId, runId, runEnd(organization.settings, findings, result));
   return result as Synchronized;
 }
 
@@ -340,7 +274,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
  * Changes have the new values of updated people, except whether their role waits. The other values of their rows are left out, so that a
  * language that someone chooses meanwhile refuses nothing. Change the version with what is included: pending runs are then out of date.
  */
-const digestOf = ({ changes, groups, users, memberships }: Plan): string => {
+export const digestOfPlan = ({ changes, groups, users, memberships }: Plan): string => {
   const updated = users.update.map(({ id, rolePending }) => [id, rolePending]);
   return createHash('sha256')
     .update(JSON.stringify(['plan 2', changes, groups, users.create, updated, users.remove, memberships]))

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { Pool } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openPool } from '../db/db.ts';
+import { distributeTables } from '../db/citus/distribution.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { folderOfRun } from './folder-of-run.ts';
@@ -57,6 +58,11 @@ async function startServer(): Promise<TestServer> {
   }
   await admin.unsafe(`create database ${templateName}`);
   await prepare(databaseAt(url, templateName));
+  if (process.env['TEST_DISTRIBUTED'] !== undefined) {
+    await distributeTemplate(databaseAt(url, templateName));
+    // A process of Citus stays connected to each database, and a database with connections can't be cloned.
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${templateName}`;
+  }
   await admin.end();
   const stop = async () => {
     await embedded?.stop();
@@ -83,6 +89,13 @@ async function prepare(url: string): Promise<void> {
   pgPool.on('connect', (client) => client.on('error', () => {}));
   await runMigrations({ pgPool });
   await pgPool.end();
+}
+
+async function distributeTemplate(url: string): Promise<void> {
+  const pool = openPool(url, 1);
+  await pool`create extension citus`;
+  await pool.begin((tx) => distributeTables(tx));
+  await pool.end();
 }
 
 export const [superuser, superuserPassword] = ['soundings_superuser', 'superuser'];

@@ -1,5 +1,6 @@
 // SQL of deliveries: which are due, what became of each attempt, and the log that administrators see. Writers: sender.ts, endpoints.ts.
 import type { DeliveryRow } from '@soundings/contract/webhooks/endpoints.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';
 
 /** An endpoint that this process sends to. `claim`: only while the endpoint has this claim. */
@@ -28,6 +29,7 @@ export async function claimEndpoints(
 ): Promise<Claimed[]> {
   const time = new Date(now);
   const isFree = (e: Fragment) => db`(${e}.claimed_until is null or ${e}.claimed_until <= ${time})`;
+  const onCitus = await isOnCitus(db);
   return db`
     with due as materialized (
       select e.account_id, e.endpoint_id, first.next_attempt_at,
@@ -47,7 +49,7 @@ export async function claimEndpoints(
       where  due.place <= ${perAccount} and ${isFree(db`e`)}
       order  by e.claimed_until nulls first, due.next_attempt_at
       limit  ${count}
-      for    no key update of e skip locked
+      ${onCitus ? db`` : db`for no key update of e skip locked`}
     )
     update webhook_endpoints e
     set    claimed_by = ${claim}, claimed_until = ${new Date(until)}
@@ -107,7 +109,7 @@ export async function takeDeliveries(
       select d.event_id, d.subject, d.next_attempt_at, d.attempts
       from   webhook_deliveries d
       where  d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and ${isDue(db, now)}
-        and  exists (select from renewed)
+        and  exists (select 1 from renewed)
       order  by d.next_attempt_at, d.event_id
       limit  ${maxLookedAt}
     ), behind as materialized (
@@ -178,7 +180,7 @@ export async function unblockDeliveries(db: Db): Promise<number> {
     update webhook_deliveries d
     set    is_blocked = false
     where  d.is_blocked and d.state = 'waiting'
-      and  not exists (select from webhook_deliveries b
+      and  not exists (select 1 from webhook_deliveries b
                        where  b.account_id = d.account_id and b.endpoint_id = d.endpoint_id and b.subject = d.subject
                          and  b.state = 'waiting' and b.event_id < d.event_id)
     returning 1`;

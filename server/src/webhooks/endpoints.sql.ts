@@ -1,6 +1,7 @@
 // SQL of the endpoints that webhooks are sent to. Writer: endpoints.ts.
 import type { EndpointView } from '@soundings/contract/webhooks/endpoints.ts';
 import type { EventType } from '@soundings/contract/webhooks/events.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** Returns the id of the next endpoint. Its secret is sealed for this id. */
@@ -61,7 +62,7 @@ export async function selectEndpoints(
                                 count(*) filter (where state = 'failed')::integer     as failed,
                                 max(last_attempt_at) filter (where state = 'sent')    as last_sent_at
                          from   webhook_deliveries d
-                         where  d.account_id = e.account_id and d.endpoint_id = e.endpoint_id) d on true
+                         where  d.account_id = ${accountId} and d.endpoint_id = e.endpoint_id) d on true
     where  e.account_id = ${accountId} and (${endpointId}::integer is null or e.endpoint_id = ${endpointId}::integer)
     order  by e.endpoint_id`;
   const textOf = (date: Date | null) => date?.toISOString() ?? null;
@@ -142,19 +143,25 @@ export type SealedSecrets = {
   previous: Buffer | null;
 };
 
-/** Returns the secrets of all accounts (account_id), and locks them. */
+/** Returns the secrets of all accounts (account_id), and locks them until the transaction ends, except on Citus. */
 export async function selectWebhookSecrets(tx: Transaction): Promise<SealedSecrets[]> {
+  const onCitus = await isOnCitus(tx);
   return tx`
     select account_id as "accountId", endpoint_id as "endpointId", secret as "secret", previous_secret as "previous"
     from   webhook_endpoints
     order  by account_id, endpoint_id
-    for    no key update`;
+    ${onCitus ? tx`` : tx`for no key update`}`;
 }
 
-/** Stores secrets that were sealed again. */
-export async function updateSealedSecrets(tx: Transaction, sealed: SealedSecrets): Promise<void> {
+/** Stores secrets that were sealed again, unless they have been changed since `before` was read. */
+export async function updateSealedSecrets(
+  tx: Transaction,
+  before: SealedSecrets,
+  { secret, previous }: Pick<SealedSecrets, 'secret' | 'previous'>,
+): Promise<void> {
   await tx`
     update webhook_endpoints
-    set    secret = ${sealed.secret}, previous_secret = ${sealed.previous}
-    where  account_id = ${sealed.accountId} and endpoint_id = ${sealed.endpointId}`;
+    set    secret = ${secret}, previous_secret = ${previous}
+    where  account_id = ${before.accountId} and endpoint_id = ${before.endpointId}
+      and  secret = ${before.secret} and previous_secret is not distinct from ${before.previous}`;
 }

@@ -38,6 +38,6 @@ export async function resealWebhookSecrets(
     const again = (sealed: Buffer) => reseal(contextOf(one.accountId, one.endpointId), { sealed });
     const secret = again(one.secret);
     const previous = one.previous && again(one.previous);
-    if (secret) await updateSealedSecrets(tx, { ...one, secret, previous: previous ?? one.previous });
+    if (secret) await updateSealedSecrets(tx, one, { secret, previous: previous ?? one.previous });
   }
 }

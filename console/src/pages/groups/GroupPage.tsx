@@ -20,7 +20,7 @@ import { DataTable } from '../../ui/table/DataTable.tsx';
 import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
 import { People, useGroupItems } from './tree/GroupRow.tsx';
 import { GroupPeople } from './GroupPeople.tsx';
-import { buildTree, type Tree, type TreeRow, treeRowOf } from './tree/tree.ts';
+import { buildTree, type Tree, type TreeRow } from './tree/tree.ts';
 import css from './GroupPage.module.css';
 
 export function GroupPage() {
@@ -28,7 +28,8 @@ export function GroupPage() {
   const t = useText();
   const details = useData('GET /groups/{groupId}', { params: { groupId } });
   const all = useData('GET /groups/tree');
-  const tree = useMemo(() => buildTree(all.data?.groups ?? []), [all.data]);
+  // A tree that is loaded in parts is not needed here: the server checks where the group may be moved.
+  const tree = useMemo(() => buildTree(all.data?.isWhole ? all.data.groups : []), [all.data]);
   const waiting = (
     <Page title="" crumbs={[{ label: t('groups.title'), to: '/groups' }]}>
       <Skeleton />
@@ -46,10 +47,9 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   const navigate = useNavigate();
   const [doing, setDoing] = useState<OpenGroupDialog>();
   const isAdministrator = hasRole(useSession().user, 'Administrator');
-  const isOnly = tree.rows.length === 1 && !isAdministrator;
-  const row = treeRowOf(tree, group.id);
-  const selected = { ...group, parentId: row?.parentId ?? group.path.at(-1)?.id ?? null };
-  const items = useGroupItems(group, (what) => setDoing({ what, group: selected }));
+  const isOnly = group.isOnly && !isAdministrator;
+  const subgroups = useData('GET /groups/{groupId}/subgroups', { params: { groupId: group.id } });
+  const items = useGroupItems(group, (what) => setDoing({ what, group }));
   return (
     <Page
       title={group.name}
@@ -60,7 +60,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
         isAdministrator && (
           <>
             {!group.managed && (
-              <Button icon={Pencil} onClick={() => setDoing({ what: 'edit', group: selected })}>
+              <Button icon={Pencil} onClick={() => setDoing({ what: 'edit', group })}>
                 {t('groups.edit')}
               </Button>
             )}
@@ -72,11 +72,11 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
         )
       }
     >
-      <About group={group} row={row} />
+      <About group={group} />
       <GroupPeople group={group} />
       <Subgroups
-        rows={tree.rows.filter(({ parentId }) => parentId === group.id)}
-        onAdd={isAdministrator ? () => setDoing({ what: 'add', group: selected }) : undefined}
+        rows={subgroups.data?.groups ?? []}
+        onAdd={isAdministrator ? () => setDoing({ what: 'add', group }) : undefined}
       />
       <GroupDialogs
         doing={doing}
@@ -102,7 +102,7 @@ function Path({ group: { path } }: { group: GroupDetails }) {
   ));
 }
 
-function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }) {
+function About({ group }: { group: GroupDetails }) {
   const t = useText();
   const { day } = useFormat();
   const { managed, externalId, description, weeks, schedules } = group;
@@ -136,7 +136,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
             t('groups.externalId'),
             withLock(externalId ? <Copy text={externalId} label={t('groups.externalId')} /> : none),
           ],
-          [t('groups.peopleIn'), row && <People key="people" count={row.people} />],
+          [t('groups.peopleIn'), <People key="people" count={group.people} />],
           [t('groups.results'), weeks > 0 ? t('groups.weeks', { count: weeks }) : t('groups.noWeeks')],
           [
             t('groups.schedules'),

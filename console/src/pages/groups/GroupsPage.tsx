@@ -1,30 +1,43 @@
 // The groups of the account as a tree that users can search, expand and rearrange.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import type { TreeOfGroups } from '@soundings/contract/console/groups.ts';
 import { Navigate } from '@tanstack/react-router';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress, useData } from '../../hooks/data.ts';
+import { useRested } from '../../hooks/rested.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
 import { Page, ToolbarText } from '../../ui/page/Page.tsx';
 import { SearchField } from '../../ui/form/SearchField.tsx';
-import { Loaded, Skeleton } from '../../ui/page/States.tsx';
+import { Failed, Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { GroupDialogs, type OpenGroupDialog } from './GroupDialogs.tsx';
 import { GroupTree } from './tree/GroupTree.tsx';
 import { DragGhost, MovingBar } from './tree/GroupRow.tsx';
 import { type Drag, useDragging } from './tree/dragging.ts';
 import { useExpandedGroups } from './tree/expanding.ts';
-import { buildTree, found, mayMove, type Tree, treeRowOf, visibleRows } from './tree/tree.ts';
+import { firstExpanded, firstExpandedOf } from './tree/expanded-groups.ts';
+import { useTreeLevels } from './tree/levels.ts';
+import {
+  buildTree,
+  buildTreeOfLevels,
+  found,
+  mayMove,
+  type Tree,
+  type TreeRow,
+  treeRowOf,
+  visibleRows,
+} from './tree/tree.ts';
 
 export function GroupsPage() {
   const t = useText();
   const response = useData('GET /groups/tree');
   const isAdministrator = hasRole(useSession().user, 'Administrator');
-  const [only, ...others] = response.data?.groups ?? [];
-  if (only && others.length === 0 && !isAdministrator) return <Navigate to={`/groups/${only.id}`} replace />;
+  const only = response.data?.count === 1 ? response.data.groups[0] : undefined;
+  if (only && !isAdministrator) return <Navigate to={`/groups/${only.id}`} replace />;
   const waiting = (
     <Page title={t('groups.title')}>
       <Skeleton rows={14} />
@@ -32,7 +45,9 @@ export function GroupsPage() {
   );
   return (
     <Loaded response={response} skeleton={waiting}>
-      {({ groups }) => (groups.length > 0 ? <Groups groups={groups} /> : <NoGroups />)}
+      {(tree) =>
+        tree.count === 0 ? <NoGroups /> : tree.isWhole ? <WholeTree all={tree} /> : <TreeInParts all={tree} />
+      }
     </Loaded>
   );
 }
@@ -89,17 +104,87 @@ function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: 
   return { moving, notThere, setMoving, put, drag, begin, setScroller };
 }
 
-function Groups({ groups }: { groups: TreeGroup[] }) {
-  const tree = useMemo(() => buildTree(groups), [groups]);
-  const expanding = useExpandedGroups(tree);
+/** What the page shows: the tree, its visible rows and, if there is a search, the groups that match. */
+type Seen = {
+  tree: Tree;
+  rows: TreeRow[];
+  search: { matches: ReadonlySet<number>; total: number } | undefined;
+};
+
+function WholeTree({ all }: { all: TreeOfGroups }) {
+  const tree = useMemo(() => buildTree(all.groups), [all]);
+  const expanding = useExpandedGroups(() => firstExpanded(tree));
+  const [{ q = '' }] = useAddress<'q'>();
+  const seen = useMemo((): Seen => {
+    const search = q ? found(tree, q) : undefined;
+    return {
+      tree,
+      rows: search?.rows ?? visibleRows(tree, expanding.expanded),
+      search: search && { matches: search.matches, total: search.matches.size },
+    };
+  }, [tree, q, expanding.expanded]);
+  return <Groups all={all} seen={seen} expanding={expanding} onExpandAll={() => expanding.expandAll(tree)} />;
+}
+
+/** A tree of very many groups: the levels are loaded when they are opened, and the server searches. */
+function TreeInParts({ all }: { all: Extract<TreeOfGroups, { isWhole: false }> }) {
+  const t = useText();
+  const whole = useExpandedGroups(() => firstExpandedOf(all.groups));
+  const { expand } = whole;
+  const expanding = {
+    ...whole,
+    // Each level is a request.
+    expand: useCallback((...ids: number[]) => expand(...ids.slice(0, mostTogether)), [expand]),
+  };
+  const [{ q = '' }] = useAddress<'q'>();
+  const { tree, unlisted, isWaiting, error } = useTreeLevels(all.groups, expanding.expanded);
+  const wanted = useRested(q);
+  const search = useData('GET /groups/found', { query: { search: wanted } }, { when: wanted !== '' });
+  const read = q === '' || wanted === '' ? undefined : search.data;
+  const seen = useMemo((): Seen => {
+    if (!read) return { tree, rows: visibleRows(tree, expanding.expanded), search: undefined };
+    const ofFound = buildTreeOfLevels(Map.groupBy(read.groups, ({ parentId }) => parentId));
+    return {
+      tree: ofFound,
+      rows: ofFound.rows,
+      search: { matches: new Set(read.matches), total: read.total },
+    };
+  }, [tree, read, expanding.expanded]);
+  const failure = q === '' ? error : search.error;
+  return (
+    <Groups all={all} seen={seen} expanding={expanding} isWaiting={q === '' ? isWaiting : search.isFetching}>
+      {failure && <Failed error={failure} />}
+      {read && read.total > read.matches.length && (
+        <Notice>{t('groups.foundFirst', { count: read.matches.length })}</Notice>
+      )}
+      {q === '' &&
+        unlisted.map(({ id, name, count }) => (
+          <Notice key={id}>
+            {id === null ? t('groups.firstOfTop', { count }) : t('groups.firstOf', { count, name })}
+          </Notice>
+        ))}
+    </Groups>
+  );
+}
+
+/** How many groups the * key expands together in a tree that is loaded in parts. */
+const mostTogether = 20;
+
+type GroupsProps = {
+  all: TreeOfGroups;
+  seen: Seen;
+  expanding: ReturnType<typeof useExpandedGroups>;
+  onExpandAll?: () => void;
+  isWaiting?: boolean;
+  /** Notes above the tree. */
+  children?: ReactNode;
+};
+
+function Groups({ all, seen, expanding, onExpandAll, isWaiting, children }: GroupsProps) {
+  const { tree, rows, search } = seen;
   const [{ q = '' }, setAddress] = useAddress<'q'>();
   const [doing, setDoing] = useState<OpenGroupDialog>();
   const isEditable = hasRole(useSession().user, 'Administrator');
-  const search = useMemo(() => (q ? found(tree, q) : undefined), [tree, q]);
-  const rows = useMemo(
-    () => search?.rows ?? visibleRows(tree, expanding.expanded),
-    [search, tree, expanding.expanded],
-  );
   const { moving, notThere, setMoving, put, drag, begin, setScroller } = useMoving(
     tree,
     isEditable,
@@ -115,11 +200,12 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
   const lifted = moving === undefined ? undefined : treeRowOf(tree, moving);
   return (
     <Frame
-      groups={groups}
+      all={all}
       search={q}
       onSearch={(text) => setAddress({ q: text })}
-      matches={search?.matches.size}
-      expanding={expanding}
+      matches={search?.total}
+      onExpandAll={onExpandAll}
+      onCollapseAll={expanding.collapseAll}
       onAdd={isEditable ? () => setDoing({ what: 'add' }) : undefined}
       moving={
         lifted && (
@@ -134,7 +220,10 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
         )
       }
     >
-      {rows.length === 0 ? (
+      {children}
+      {rows.length === 0 && isWaiting ? (
+        <Skeleton rows={14} />
+      ) : rows.length === 0 ? (
         <NoMatch onClear={() => setAddress({ q: undefined })} />
       ) : (
         <GroupTree
@@ -157,25 +246,26 @@ function Groups({ groups }: { groups: TreeGroup[] }) {
 }
 
 type FrameProps = {
-  groups: TreeGroup[];
+  all: TreeOfGroups;
   search: string;
   onSearch: (search: string) => void;
   matches: number | undefined;
-  expanding: ReturnType<typeof useExpandedGroups>;
+  onExpandAll: (() => void) | undefined;
+  onCollapseAll: () => void;
   onAdd: (() => void) | undefined;
   moving: ReactNode;
   children: ReactNode;
 };
 
-function Frame({ groups, search, onSearch, matches, expanding, onAdd, moving, children }: FrameProps) {
+function Frame(props: FrameProps) {
+  const { all, search, onSearch, matches, onExpandAll, onCollapseAll, onAdd, moving, children } = props;
   const t = useText();
   const { number } = useFormat();
-  const managed = number(groups.filter((group) => group.managed).length);
   const isSearching = matches !== undefined;
   return (
     <Page
       title={t('groups.title')}
-      subtitle={t('groups.subtitle', { count: groups.length, managed })}
+      subtitle={t('groups.subtitle', { count: all.count, managed: number(all.managed) })}
       actions={
         onAdd && (
           <Button kind="primary" icon={Plus} onClick={onAdd}>
@@ -188,10 +278,12 @@ function Frame({ groups, search, onSearch, matches, expanding, onAdd, moving, ch
           <SearchField label={t('groups.search')} value={search} onChange={onSearch} />
           {!isSearching && (
             <>
-              <Button kind="quiet" onClick={expanding.expandAll}>
-                {t('groups.expandAll')}
-              </Button>
-              <Button kind="quiet" onClick={expanding.collapseAll}>
+              {onExpandAll && (
+                <Button kind="quiet" onClick={onExpandAll}>
+                  {t('groups.expandAll')}
+                </Button>
+              )}
+              <Button kind="quiet" onClick={onCollapseAll}>
                 {t('groups.collapseAll')}
               </Button>
             </>

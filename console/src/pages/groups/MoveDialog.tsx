@@ -13,7 +13,7 @@ import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import { mayMove, type Tree } from './tree/tree.ts';
+import { mayBeParent, type Tree } from './tree/tree.ts';
 import css from './MoveDialog.module.css';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
@@ -70,7 +70,7 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
               value={target ?? undefined}
               onChange={(id) => setTarget(id ?? null)}
               allowNone={group.parentId === null ? false : t('groups.top')}
-              exclude={(id) => !mayMove(tree, group.id, id)}
+              exclude={(option) => !mayBeParent(tree, group, option)}
             />
           )}
           {isChosen && plan.data && <Plan plan={plan.data} />}

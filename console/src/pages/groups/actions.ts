@@ -14,5 +14,13 @@ export type SelectedGroup = {
 /** Returns a function that refetches everything that shows groups. */
 export function useGroupsRefresh(): () => Promise<void> {
   const refresh = useRefresh();
-  return () => refresh('GET /groups/tree', 'GET /groups/{groupId}', 'GET /groups/{groupId}/move');
+  return () =>
+    refresh(
+      'GET /groups/tree',
+      'GET /groups/{groupId}/subgroups',
+      'GET /groups/found',
+      'GET /groups/options',
+      'GET /groups/{groupId}',
+      'GET /groups/{groupId}/move',
+    );
 }

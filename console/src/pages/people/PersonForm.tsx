@@ -9,7 +9,6 @@ import {
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { roles } from '@soundings/contract/people/roles.ts';
 import type { ReactNode } from 'react';
-import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { CheckboxField, SwitchField, TextField } from '../../ui/form/Field.tsx';
@@ -181,8 +180,6 @@ function Invite({ form, canSend }: { form: PartProps['form']; canSend: boolean }
 
 function Memberships({ form, person }: PartProps) {
   const t = useText();
-  const { data } = useData('GET /groups/tree');
-  const managed = new Set(data?.groups.filter((group) => group.managed).map(({ id }) => id));
   const isManaged = person?.managed === true;
   return (
     <Section title={t('people.groups')} {...(isManaged && { description: t('people.groupsHintManaged') })}>
@@ -199,7 +196,7 @@ function Memberships({ form, person }: PartProps) {
                 {...field}
                 {...(error !== undefined && { error })}
                 placeholder={t('people.addGroup')}
-                exclude={(id) => isLocked && managed.has(id)}
+                exclude={({ managed }) => isLocked && managed}
               />
               {isLocked && <ManagedGroups groups={person?.memberships[kind] ?? []} />}
             </div>

@@ -1,5 +1,5 @@
 // Finds an option among many by typing: each typed word must begin a word of the option, ignoring accents and case.
-import { folded } from './group-combobox/find-groups.ts';
+import { folded } from '@soundings/contract/people/find-groups.ts';
 
 /** `searchTerms`: returns further search terms; called once, when the user starts to type. */
 export type ComboboxOption = { value: string; label: string; searchTerms?: () => string };

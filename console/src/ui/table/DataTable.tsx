@@ -10,6 +10,7 @@ import { usePrinting } from '../../hooks/printing.ts';
 import { useText } from '../../text/text.tsx';
 import { cx } from '../cx.ts';
 import { useScroller } from './scroller.ts';
+import { heightOf, rowsInView, tallest } from './tall-list.ts';
 import { Bar, Failed } from '../page/States.tsx';
 import css from './DataTable.module.css';
 
@@ -211,12 +212,23 @@ function useDrawnRows<Row>({
   const virtual = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller,
-    estimateSize: () => height,
+    estimateSize: () => (shown > 0 ? heightOf(shown, height) / shown : height),
     scrollMargin: margin,
     overscan: 8,
   });
   const isPrinting = usePrinting();
-  const items = isPrinting ? loadedOf(shown, rowAt, height, margin) : virtual.getVirtualItems();
+  const drawn = virtual.getVirtualItems();
+  const items = isPrinting
+    ? loadedOf(shown, rowAt, height, margin)
+    : shown * height <= tallest
+      ? drawn
+      : rowsInView({
+          offset: (virtual.scrollOffset ?? 0) - margin,
+          view: virtual.scrollRect?.height ?? 0,
+          count: shown,
+          rowHeight: height,
+          overscan: 8,
+        }).map(({ index, start }) => ({ index, start: start + margin }));
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -249,7 +261,7 @@ export function VirtualTable<Row>({
       style={styleOf(shared)}
     >
       <Head {...shared} />
-      <div role="rowgroup" ref={body} className={css['body']} style={{ blockSize: shown * height }}>
+      <div role="rowgroup" ref={body} className={css['body']} style={{ blockSize: heightOf(shown, height) }}>
         {items.map(({ index, start }) => {
           const row = count === undefined ? undefined : rowAt(index);
           return (

@@ -127,45 +127,6 @@ export type ResultComment = {
   handedOut: boolean;
 };
 
-/** `marks`: the parts of the text that matched the search or the word, as ranges of UTF-16 code units: [first, end). */
-export type FoundComment = ResultComment & { marks: [number, number][] };
-
-/** Sorted by question (the one with the newest comment first), then by week (newest first); within a week in random order. */
-export type FoundComments = {
-  total: number;
-  /** The questions of all comments found, in order, each with the number of its comments. */
-  questions: { id: number; text: string; comments: number }[];
-  rows: FoundComment[];
-};
-
-/**
- * The words that stand out in a group, compared with the comments shown in the company but not in the group. Empty unless there
- * are enough comments on both sides.
- */
-export type CommentWords = {
-  /**
-   * `compared`: there were enough comments; `company`: the group is the whole company; `few`: the group, or the rest of the
-   * company, has too few comments in every language.
-   */
-  state: 'compared' | 'company' | 'few';
-  /** The weeks compared: all weeks with comments, or the newest ones if there are very many; null: there are no comments. */
-  weeks: { first: ResultWeek; last: ResultWeek } | null;
-  words: CommentWord[];
-};
-export type CommentWord = {
-  /** The word to filter comments by. */
-  word: string;
-  /** The word as people in this group write it. */
-  text: string;
-  /** The language of the comments in which the word stands out. */
-  language: string;
-  /** `comments`: how many of the group's comments in the language contain the word; `of`: how many there are in the language. */
-  comments: number;
-  of: number;
-  /** The same numbers for the rest of the company; null if the caller can't see the company. */
-  elsewhere: { comments: number; of: number } | null;
-};
-
 /** What every results page needs first. */
 export type ResultsStart = {
   /** Weeks with anything to show, newest first. */
@@ -243,7 +204,13 @@ export type HeatMap = {
   /** The first week of the window of the rolling values. */
   firstWeek: ResultWeek | null;
   kpis: ResultKpi[];
+  /** The rows, if `isWhole`. If there are more than `maxWholeTree`, only those on the highest levels. */
   rows: HeatRow[];
+  isWhole: boolean;
+  /** How many groups the map has. */
+  count: number;
+  /** The names of the first groups on each level, from the top. */
+  levels: string[][];
   comparison: ChosenComparison;
   /** The top group, if the caller can see it. */
   companyId: number | null;
@@ -282,7 +249,6 @@ const weekText = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: '
 const weeksSpan = Type.Optional(
   Type.Enum(['13', '26', '52', '104', '156'], { description: 'How many weeks: 13, 26, 52, 104 or 156.' }),
 );
-const id = Type.String({ pattern: '^\\d{1,10}$', description: 'An ID: digits.' });
 const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
 const closed = { additionalProperties: false };
 
@@ -311,6 +277,15 @@ const heatFileQuery = Type.Object(
   },
   closed,
 );
+/** The rows of a window. */
+const heatRowsQuery = Type.Object(
+  {
+    ...heatFileQuery.properties,
+    offset: Type.String({ pattern: '^\\d{1,7}$', description: 'How many rows to skip.' }),
+    limit: Type.String({ pattern: '^\\d{1,3}$', description: 'How many rows; at most 200.' }),
+  },
+  closed,
+);
 const trendQuery = Type.Object(
   {
     groupIds: Type.String({
@@ -329,20 +304,6 @@ const questionQuery = Type.Object(
   { week: Type.Optional(weekText), weeks: weeksSpan, compare, language },
   closed,
 );
-const wordFilters = { groupId: id, questionId: Type.Optional(id), week: Type.Optional(weekText), language };
-const commentFilters = {
-  ...wordFilters,
-  search: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Part of the text, ignoring case and Unicode form.' }),
-  ),
-  word: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'A whole word, ignoring case and Unicode form.',
-    }),
-  ),
-};
 
 export const resultsOperations = {
   'GET /results': operation<ResultsStart>()({
@@ -353,6 +314,11 @@ export const resultsOperations = {
   /** Returns the KPIs and the response rate of a group by week, as CSV. */
   'GET /results/groups/{groupId}/csv': operation()({ minimumRole: 'Manager', query: groupQuery }),
   'GET /results/heat-map': operation<HeatMap>()({ minimumRole: 'Manager', query: heatQuery }),
+  /** Returns a window of the rows that the page's filters select, in the page's order. */
+  'GET /results/heat-map/rows': operation<{ total: number; rows: HeatRow[] }>()({
+    minimumRole: 'Manager',
+    query: heatRowsQuery,
+  }),
   'GET /results/heat-map/csv': operation()({ minimumRole: 'Manager', query: heatFileQuery }),
   /** Returns a KPI, or the response rate, of several groups by week. */
   'GET /results/trends': operation<Trend>()({ minimumRole: 'Manager', query: trendQuery }),
@@ -369,27 +335,5 @@ export const resultsOperations = {
   'GET /results/groups/{groupId}/questions/{questionId}/csv': operation()({
     minimumRole: 'Manager',
     query: questionQuery,
-  }),
-  /** Returns the comments shown for a group by question, with the parts that match the search marked. */
-  'GET /results/comments': operation<FoundComments>()({
-    minimumRole: 'Manager',
-    query: Type.Object(
-      {
-        ...commentFilters,
-        offset: Type.Optional(Type.String({ pattern: '^\\d{1,7}$', description: 'How many to skip.' })),
-        limit: Type.Optional(Type.String({ pattern: '^\\d{1,3}$', description: 'How many; at most 500.' })),
-      },
-      closed,
-    ),
-  }),
-  /** Returns the words that stand out in a group's comments, compared with the rest of the company. */
-  'GET /results/comments/words': operation<CommentWords>()({
-    minimumRole: 'Manager',
-    query: Type.Object(wordFilters, closed),
-  }),
-  /** Returns comments as CSV, each with its week, question and group, and the numbers of comments and answers there. */
-  'GET /results/comments/csv': operation()({
-    minimumRole: 'Manager',
-    query: Type.Object(commentFilters, closed),
   }),
 };

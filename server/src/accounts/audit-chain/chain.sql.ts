@@ -19,7 +19,7 @@ const content = (db: Db) => db`
 /** Returns whether an account has committed entries that are not chained yet. */
 export async function hasUnchained(db: Db, accountId: AccountId): Promise<boolean> {
   const [row] = await db<{ has: boolean }[]>`
-    select exists (select from audit_entries where account_id = ${accountId} and position is null) as "has"`;
+    select exists (select 1 from audit_entries where account_id = ${accountId} and position is null) as "has"`;
   return row?.has ?? false;
 }
 
@@ -28,7 +28,7 @@ export async function selectAccountsToChain(db: Db): Promise<AccountId[]> {
   const rows = await db<{ accountId: AccountId }[]>`
     select account_id as "accountId"
     from   accounts a
-    where  exists (select from audit_entries e where e.account_id = a.account_id and e.position is null)
+    where  exists (select 1 from audit_entries e where e.account_id = a.account_id and e.position is null)
     order  by account_id`;
   return rows.map(({ accountId }) => accountId);
 }

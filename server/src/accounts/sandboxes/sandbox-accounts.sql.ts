@@ -22,7 +22,7 @@ export async function insertSandboxAccount(
  */
 export async function updateEnded(tx: Transaction, accountIds: AccountId[]): Promise<void> {
   const ended = await tx<{ id: AccountId }[]>`
-    update accounts set ended_at = clock_timestamp()
+    update accounts set ended_at = statement_timestamp()
     where  account_id = any(${accountIds}) and kind <> 'company' and ended_at is null
     returning account_id as id`;
   const ids = ended.map(({ id }) => id);
@@ -52,7 +52,7 @@ export async function selectOrphans(db: Db, templateId: AccountId | null): Promi
   const rows = await db<{ id: AccountId }[]>`
     select account_id as id from accounts a
     where  a.kind <> 'company' and a.ended_at is null and a.account_id is distinct from ${templateId}::integer
-      and  not exists (select from sandboxes s where s.sandbox_id = a.account_id)
+      and  not exists (select 1 from sandboxes s where s.sandbox_id = a.account_id)
     order  by account_id`;
   return rows.map(({ id }) => id);
 }

@@ -1,17 +1,24 @@
 // Whether the tokens of an account work, which for sandboxes depends on their administrator. It only reads.
 import { sandboxLimits } from '@soundings/contract/limits.ts';
-import type { Db } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
 
 /**
- * Joins for accounts `a` whether their tokens work (`use` of the alias). `usable`: yes, as always for companies. `full`: not before the
- * sandbox is reset, because it has become too large. `ended`: no longer, because the sandbox was reset or deleted, or its owner is not an
- * active administrator any more.
+ * Returns which of these sandbox accounts are too large, so that their tokens work only after a reset. Those of accounts that are missing
+ * here no longer work, because the sandbox was reset or deleted, or its owner is not an active administrator any more. Tokens of companies
+ * always work. The owner is in another account, which may be on another server, so this is not part of the statements that find tokens.
  */
-export const selectSandboxUse = (db: Db, alias: 's' | 'x' = 's') => db`
-  cross join lateral (
-    select case when a.kind = 'company' then 'usable' else coalesce((
-             select case when b.bytes > ${sandboxLimits.bytes}::bigint then 'full' else 'usable' end
-             from   sandboxes b
-             join   users o on o.account_id = b.account_id and o.user_id = b.user_id
-             where  b.sandbox_id = a.account_id and a.ended_at is null
-               and  o.active and o.role = 'Administrator' and not o.role_pending), 'ended') end as use) ${db(alias)}`;
+export async function selectSandboxUse(
+  db: Db,
+  accountIds: readonly AccountId[],
+): Promise<ReadonlyMap<AccountId, { isFull: boolean }>> {
+  const rows = await db<{ id: AccountId; isFull: boolean }[]>`
+    select b.sandbox_id as "id", coalesce(b.bytes > ${sandboxLimits.bytes}::bigint, false) as "isFull"
+    from   sandboxes b
+    join   users o on o.account_id = b.account_id and o.user_id = b.user_id
+    where  b.sandbox_id = any(${accountIds as number[]})
+      and  o.active and o.role = 'Administrator' and not o.role_pending`;
+  return new Map(rows.map(({ id, isFull }) => [id, { isFull }]));
+}
+
+/** Condition: account `a` is a company, or a sandbox that was not ended. Of the latter, `selectSandboxUse` says whether tokens work. */
+export const isInUse = (db: Db) => db`(a.kind = 'company' or a.ended_at is null)`;

@@ -1,4 +1,11 @@
 // Digests for detecting changes. Not suitable for secrets.
+import { randomFillSync } from 'node:crypto';
+
+/** Returns four random numbers of 32 bits, for digests that no one can foresee. */
+export function randomSeed(): [number, number, number, number] {
+  const [a = 0, b = 0, c = 0, d = 0] = randomFillSync(new Uint32Array(4));
+  return [a, b, c, d];
+}
 
 /**
  * Digests a sequence of texts, non-negative numbers and nulls to 64 bits, with two FNV-1a hashes over UTF-16 code units that use

@@ -140,6 +140,6 @@ export async function selectTextable(db: Db, accountId: AccountId, mail: boolean
     where  u.account_id = ${accountId} and u.active and u.phone is not null
       and  (u.email is null or not ${mail}::boolean)
       and  not exists (select 1 from reminder_opt_outs o
-                       where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
+                       where  o.account_id = ${accountId} and o.user_id = u.user_id and o.all_emails)`;
   return row!.people;
 }

@@ -117,8 +117,8 @@ export async function selectOpenWeekRows(
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where not ${canBeReached(db, channels)})::integer as unreachable,
-                                count(*) filter (where not ${canWriteTo(db, channels)})::integer as linkable
+                                count(*) filter (where not ${canBeReached(db, channels, accountId)})::integer as unreachable,
+                                count(*) filter (where not ${canWriteTo(db, channels, accountId)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id
                          where  p.account_id = ${accountId} and p.week = w.week and u.active) p
@@ -188,7 +188,7 @@ export async function selectClosedWeeks(
            array(select distinct s.name
                  from   rounds r
                  join   schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id
-                 where  r.account_id = w.account_id and r.week = w.week) as "schedules"
+                 where  r.account_id = ${accountId} and r.week = w.week) as "schedules"
     from   weeks w
     where  w.account_id = ${accountId} and w.closed_at is not null
     order  by w.week desc

@@ -112,7 +112,7 @@ async function focusOf(
   { language, now }: { language: string; now: number },
 ): Promise<GroupFocus> {
   const { accountId, timezone } = who;
-  const group = groupNamed(await readGroups(pool, who), groupId);
+  const group = groupNamed(await readGroups(pool, who, [idIn(groupId)]), groupId);
   const [rows, kpis, questions, canEdit] = await Promise.all([
     selectFocuses(pool, accountId, [group.id], closedShown),
     selectKpis(pool, accountId),

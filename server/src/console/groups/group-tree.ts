@@ -1,49 +1,69 @@
 // The group tree as the console shows it: in order, with the number of people in each group and its subgroups. Pure.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import type { TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import { nearestStaying, parentsIn, type TreeNode, ancestorsOf } from '../../people/tree.ts';
+
+/** How many entries are handled before other requests are. */
+const slice = 2_000;
 
 /**
  * Returns for each group how many people are in it or its subgroups, each counted once. `memberships`: for each set of groups, how
- * many people are members of exactly these groups.
+ * many people are members of exactly these groups. Yields now and then, so that other requests can be handled.
  */
-export function peopleInSubtrees(
+export function* peopleInSubtrees(
   nodes: readonly TreeNode<number>[],
   memberships: readonly { groupIds: number[]; people: number }[],
-): Map<number, number> {
+): Generator<void, Map<number, number>> {
   const parents = parentsIn(nodes);
   const counts = new Map(nodes.map(({ id }) => [id, 0]));
-  for (const { groupIds, people } of memberships) {
+  yield;
+  for (const [i, { groupIds, people }] of memberships.entries()) {
     const counted = new Set<number>();
     for (const groupId of groupIds) for (const at of ancestorsOf(groupId, parents)) counted.add(at);
     for (const at of counted) counts.set(at, (counts.get(at) ?? 0) + people);
+    if (i % slice === slice - 1) yield;
   }
   return counts;
 }
 
-/**
- * Returns the open groups (undefined: all), each after its parent, siblings sorted by name in a language. A group whose parent is
- * not open becomes a subgroup of the nearest open group above it, or moves to the top.
- */
-export function inTreeOrder(
-  groups: readonly TreeGroup[],
-  language: string,
-  open?: ReadonlySet<number>,
-): TreeGroup[] {
-  const shown = open ? groups.filter(({ id }) => open.has(id)) : groups;
-  const present = new Set(shown.map(({ id }) => id));
-  const parents = parentsIn(groups);
-  const parentOf = (id: number) => parents.get(id) ?? null;
+/** Siblings by their parent; null: the top level. */
+export type Siblings = Map<number | null, TreeGroup[]>;
+
+/** Returns the order of siblings in a language. */
+export function byNameIn(language: string): (a: TreeGroup, b: TreeGroup) => number {
   const { compare } = new Intl.Collator(language, { numeric: true });
-  const childrenOf = new Map<number | null, TreeGroup[]>();
-  for (const group of shown.toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)) {
-    const parentId = nearestStaying(group.parentId, parentOf, (id) => present.has(id));
-    const siblings = childrenOf.get(parentId) ?? [];
-    siblings.push({ ...group, parentId });
-    childrenOf.set(parentId, siblings);
+  return (a, b) => compare(a.name, b.name) || a.id - b.id;
+}
+
+/**
+ * Returns the open groups (undefined: all) by parent, not sorted yet. The parent of each is the nearest open group above it: a group whose
+ * parents are not open moves to the top. Yields now and then.
+ */
+export function* siblingsIn(
+  groups: readonly TreeGroup[],
+  open?: ReadonlySet<number>,
+): Generator<void, Siblings> {
+  const parents = parentsIn(groups);
+  yield;
+  const parentOf = (id: number) => parents.get(id) ?? null;
+  const isShown = (id: number) => parents.has(id) && open?.has(id) !== false;
+  const siblings: Siblings = new Map();
+  for (const [i, group] of groups.entries()) {
+    if (i % slice === slice - 1) yield;
+    if (!isShown(group.id)) continue;
+    const parentId = nearestStaying(group.parentId, parentOf, isShown);
+    const own = siblings.get(parentId);
+    const shown = { ...group, parentId };
+    if (own) own.push(shown);
+    else siblings.set(parentId, [shown]);
   }
+  return siblings;
+}
+
+/** Returns all groups, each after its parent, with siblings in the order given. */
+export function flattened(siblings: Siblings): TreeGroup[] {
   const ordered: TreeGroup[] = [];
   const add = (parentId: number | null) => {
-    for (const group of childrenOf.get(parentId) ?? []) {
+    for (const group of siblings.get(parentId) ?? []) {
       ordered.push(group);
       add(group.id);
     }

@@ -2,13 +2,12 @@
 import type {
   AttributeRow,
   GroupDetails,
-  GroupTree,
   LastPush,
   MovePlan,
   Named,
   RemovalPlan,
 } from '@soundings/contract/console/groups.ts';
-import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { lockAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit.ts';
 import { changedSince } from '../../base/errors.ts';
 import { inTransaction, type Pool, type Transaction } from '../../db/db.ts';
@@ -28,20 +27,23 @@ import {
   releaseGroup,
   removeGroup,
 } from '../../people/groups.ts';
-import { selectGroups, type GroupRow } from '../../people/groups.sql.ts';
-import { parentsIn, ancestorsOf } from '../../people/tree.ts';
+import { selectGroup } from '../../people/groups.sql.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
-import { inTreeOrder, peopleInSubtrees } from './group-tree.ts';
+import { readGroups } from '../results/reading.ts';
+import { foundIn, optionsIn, subgroupsIn, treeOf } from './seen-tree.ts';
+import type { Trees } from './trees.ts';
 import { openGroups } from './open-groups.ts';
 import {
   type AskingSchedule,
+  type GroupHead,
   selectAdministratorsOnlyOf,
   selectAttributeRows,
   selectGroupFacts,
   selectHolders,
   selectLastPush,
-  selectMemberCounts,
+  selectGroupsAround,
+  selectTopGroups,
   selectPeopleOf,
   selectSchedulesOfGroups,
 } from './groups.sql.ts';
@@ -50,13 +52,16 @@ import { idIn } from '../core/ids.ts';
 /** How many people of each kind of membership the page of a group names, and how many disallowed values an attribute lists. */
 const [holdersShown, straysShown] = [8, 50];
 
-export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void {
-  console.serve('GET /groups/tree', async (who) => treeFor(await pool, who));
+export function serveConsoleGroups(console: Console, pool: Promise<Pool>, trees: Trees): void {
+  serveTree(console, pool, trees);
   console.serve('GET /groups/{groupId}', async (who, { params }) =>
-    detailsFor(await pool, who, idIn(params.groupId)),
+    detailsFor(await pool, who, trees, idIn(params.groupId)),
   );
   console.serve('GET /groups/{groupId}/move', async (who, { params, query }) =>
-    movePlanFor(await pool, who, idIn(params.groupId), query.parentId ? Number(query.parentId) : null),
+    movePlanFor(await pool, who, trees, {
+      groupId: idIn(params.groupId),
+      parentId: query.parentId ? Number(query.parentId) : null,
+    }),
   );
   console.serve('GET /groups/{groupId}/removal', async (who, { params }) =>
     removalPlanFor(await pool, who, idIn(params.groupId)),
@@ -64,6 +69,19 @@ export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void 
   serveChanges(console, pool);
   serveHandovers(console, pool);
   serveAttributes(console, pool);
+}
+
+function serveTree(console: Console, pool: Promise<Pool>, trees: Trees): void {
+  console.serve('GET /groups/tree', async (who) => treeOf(await trees.of(await pool, who)));
+  console.serve('GET /groups/{groupId}/subgroups', async (who, { params }) =>
+    subgroupsIn(await trees.of(await pool, who), idIn(params.groupId)),
+  );
+  console.serve('GET /groups/found', async (who, { query }) =>
+    foundIn(await trees.of(await pool, who), query.search),
+  );
+  console.serve('GET /groups/options', async (who, { query: { search, ids } }) =>
+    optionsIn(await trees.of(await pool, who), search ?? '', ids?.split(',').map(Number)),
+  );
 }
 
 function serveChanges(console: Console, pool: Promise<Pool>): void {
@@ -174,38 +192,21 @@ function serveAttributes(console: Console, pool: Promise<Pool>): void {
   );
 }
 
-async function treeFor(db: Pool, who: Who): Promise<GroupTree> {
+async function detailsFor(db: Pool, who: Who, trees: Trees, groupId: number): Promise<GroupDetails> {
   const { accountId } = who;
-  const [groups, memberships, { language }, open] = await Promise.all([
-    selectGroups(db, accountId),
-    selectMemberCounts(db, accountId),
-    accountById(db, accountId),
-    openGroups(db, who),
+  const [groups, group] = await Promise.all([
+    readGroups(db, who, [groupId]),
+    selectGroup(db, accountId, groupId),
   ]);
-  const people = peopleInSubtrees(groups, memberships);
-  const rows = groups.map(({ id, parentId, name, externalId, managed }) => ({
-    id,
-    parentId,
-    name,
-    externalId,
-    managed,
-    people: people.get(id) ?? 0,
-  }));
-  return { groups: inTreeOrder(rows, language, open) };
-}
-
-async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDetails> {
-  const { accountId } = who;
-  const [groups, open] = await Promise.all([selectGroups(db, accountId), openGroups(db, who)]);
-  const byId = new Map(groups.map((group) => [group.id, group]));
-  const group = byId.get(groupId);
-  if (!group || open?.has(groupId) === false) throw groupNotFound();
-  const above = ancestorsOf(group.parentId, parentsIn(groups));
-  const [facts, holders, schedules, lastPush] = await Promise.all([
-    selectGroupFacts(db, accountId, groupId, above),
+  if (!group || !groups.byId.has(groupId)) throw groupNotFound();
+  const above = groups.above(groupId);
+  const [facts, holders, schedules, lastPush, people, isOnly] = await Promise.all([
+    selectGroupFacts(db, accountId, groupId, groups.allAbove(groupId)),
     selectHolders(db, accountId, groupId, holdersShown),
     selectSchedulesOfGroups(db, accountId),
     selectLastPush(db, accountId),
+    trees.peopleIn(db, who, groupId),
+    isOnlyGroup(db, who),
   ]);
   const { name, description, externalId, managed } = group;
   return {
@@ -216,24 +217,32 @@ async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDet
     managed,
     ...facts,
     createdAt: facts.createdAt.toISOString(),
-    path: above
-      .filter((id) => open?.has(id) !== false)
-      .toReversed()
-      .map((id) => named(byId, id) as Named),
+    path: above,
+    parentId: above.at(-1)?.id ?? null,
+    people,
+    isOnly,
     holders,
     schedules: schedules.filter((one) => names(one, groupId)).map(asNamed),
     lastPush,
   };
 }
 
-async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number | null): Promise<MovePlan> {
+const isOnlyGroup = async (db: Pool, who: Who): Promise<boolean> =>
+  ((await openGroups(db, who))?.size ?? (await selectTopGroups(db, who.accountId)).count) === 1;
+
+async function movePlanFor(
+  db: Pool,
+  who: Who,
+  trees: Trees,
+  { groupId, parentId }: { groupId: number; parentId: number | null },
+): Promise<MovePlan> {
   const { accountId } = who;
   const { from, descendants, above } = await planMove(db, accountId, groupId, parentId);
   const gains = above.after.filter((id) => !above.before.includes(id));
   const loses = above.before.filter((id) => !above.after.includes(id));
-  const [groups, memberships, schedules, lastPush, seeing, losing] = await Promise.all([
-    selectGroups(db, accountId),
-    selectMemberCounts(db, accountId),
+  const [groups, people, schedules, lastPush, seeing, losing] = await Promise.all([
+    selectGroupsAround(db, accountId, parentId === null ? [groupId] : [groupId, parentId]),
+    trees.peopleIn(db, who, groupId),
     selectSchedulesOfGroups(db, accountId),
     selectLastPush(db, accountId),
     selectAdministratorsOnlyOf(db, accountId, gains, [groupId, ...above.before]),
@@ -249,7 +258,7 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
     from: named(byId, from),
     to: named(byId, parentId),
     groups: descendants.length,
-    people: peopleInSubtrees(groups, memberships).get(groupId) ?? 0,
+    people,
     gains: namesOf(gains),
     loses: namesOf(loses),
     administrators: { gains: seeing, loses: losing },
@@ -265,12 +274,12 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
 const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, path: number[]) =>
   path.some((id) => groupIds.includes(id)) && !path.some((id) => withoutGroupIds.includes(id));
 
-const putBackBy = (lastPush: LastPush | null, group: GroupRow | undefined): LastPush | null =>
+const putBackBy = (lastPush: LastPush | null, group: GroupHead | undefined): LastPush | null =>
   group?.managed && lastPush?.setsTree !== false ? lastPush : null;
 
 async function removalPlanFor(db: Pool, who: Who, groupId: number): Promise<RemovalPlan> {
   const { accountId } = who;
-  const groups = await selectGroups(db, accountId);
+  const groups = await selectGroupsAround(db, accountId, [groupId]);
   const byId = new Map(groups.map((group) => [group.id, group]));
   const group = byId.get(groupId);
   if (!group) throw groupNotFound();
@@ -295,7 +304,7 @@ const names = ({ groupIds, withoutGroupIds }: AskingSchedule, groupId: number) =
 
 const asNamed = ({ id, name }: Named): Named => ({ id, name });
 
-function named(byId: ReadonlyMap<number, GroupRow>, id: number | null): Named | null {
+function named(byId: ReadonlyMap<number, GroupHead>, id: number | null): Named | null {
   const group = id === null ? undefined : byId.get(id);
   return group ? asNamed(group) : null;
 }

@@ -1,35 +1,161 @@
 // SQL of the console's pages about groups and attributes: reading only.
 import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/contract/console/groups.ts';
+import type { TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 
 /** How many active people are members of exactly these groups. There is one such row for each set of groups that has members. */
 export type MemberCount = { groupIds: number[]; people: number };
 
-export async function selectMemberCounts(db: Db, accountId: AccountId): Promise<MemberCount[]> {
-  return db<MemberCount[]>`
-    select "groupIds", count(*)::integer as "people"
-    from  (select array_agg(m.group_id order by m.group_id) as "groupIds"
-           from   memberships m
-           join   users u on u.account_id = m.account_id and u.user_id = m.user_id
-           where  m.account_id = ${accountId} and m.kind = 'memberOf' and u.active
-           group  by m.user_id) as each
-    group  by "groupIds"`;
+/** `groupIds`: only members of these groups and of all groups below them; undefined: everyone. */
+export async function selectMemberCounts(
+  db: Db,
+  accountId: AccountId,
+  groupIds?: readonly number[],
+): Promise<MemberCount[]> {
+  const within = groupIds
+    ? db`and m.group_id = any(array(with recursive ${belowGroups(db, accountId, groupIds)} select group_id from below))`
+    : db``;
+  const isCounted = db`m.kind = 'memberOf' ${within} and ${isActive(db)}`;
+  // Building lists of groups for everyone would take twice as long, and few people are members of several groups.
+  const [one, several] = await Promise.all([
+    db<MemberCount[]>`
+      select array[group_id] as "groupIds", count(*)::integer as "people"
+      from  (select min(m.group_id) as group_id
+             from   memberships m
+             where  m.account_id = ${accountId} and ${isCounted}
+             group  by m.user_id
+             having count(*) = 1) as each
+      group  by group_id`,
+    db<MemberCount[]>`
+      select "groupIds", count(*)::integer as "people"
+      from  (select array_agg(m.group_id order by m.group_id) as "groupIds"
+             from   memberships m
+             where  m.account_id = ${accountId} and ${isCounted}
+               and  m.user_id in (select m.user_id
+                                  from   memberships m
+                                  where  m.account_id = ${accountId} and ${isCounted}
+                                  group  by m.user_id
+                                  having count(*) > 1)
+             group  by m.user_id) as each
+      group  by "groupIds"`,
+  ]);
+  return [...one, ...several];
+}
+
+/** Whether the person of a membership `m` is active. Reads an index of the few people who are not. */
+const isActive = (db: Db) => db`
+  not exists (select 1 from users u where u.account_id = m.account_id and u.user_id = m.user_id and not u.active)`;
+
+/** Groups and all groups below them, as part of a recursive query. */
+const belowGroups = (db: Db, accountId: AccountId, groupIds: readonly number[]) => db`
+  below as (
+    select group_id from groups where account_id = ${accountId} and group_id = any(${groupIds as number[]}::integer[])
+    union
+    select g.group_id
+    from   below b
+    join   groups g on g.account_id = ${accountId} and g.parent_id = b.group_id
+  )`;
+
+/** Groups and all groups above them, as part of a recursive query. */
+const aboveGroups = (db: Db, accountId: AccountId, groupIds: readonly number[]) => db`
+  above as (
+    select group_id, parent_id from groups
+    where  account_id = ${accountId} and group_id = any(${groupIds as number[]}::integer[])
+    union
+    select g.group_id, g.parent_id
+    from   above a
+    join   groups g on g.account_id = ${accountId} and g.group_id = a.parent_id
+  )`;
+
+export type GroupHead = Omit<TreeGroup, 'people'>;
+
+/** Returns groups, all groups below them and all groups above them; undefined: all of the account. */
+export async function selectGroupHeads(
+  db: Db,
+  accountId: AccountId,
+  groupIds: readonly number[] | undefined,
+): Promise<GroupHead[]> {
+  const [all, some] = groupIds
+    ? [
+        db`with recursive ${belowGroups(db, accountId, groupIds)}, ${aboveGroups(db, accountId, groupIds)}`,
+        db`and group_id = any(array(select group_id from below union all select group_id from above))`,
+      ]
+    : [db``, db``];
+  return db<GroupHead[]>`
+    ${all}
+    select group_id    as "id",
+           parent_id   as "parentId",
+           name        as "name",
+           external_id as "externalId",
+           managed     as "managed"
+    from   groups
+    where  account_id = ${accountId} ${some}
+    order  by group_id`;
+}
+
+/** Returns groups with all groups above them and their direct subgroups. */
+export async function selectGroupsAround(
+  db: Db,
+  accountId: AccountId,
+  groupIds: readonly number[],
+): Promise<GroupHead[]> {
+  return db<GroupHead[]>`
+    with recursive ${aboveGroups(db, accountId, groupIds)}
+    select group_id    as "id",
+           parent_id   as "parentId",
+           name        as "name",
+           external_id as "externalId",
+           managed     as "managed"
+    from   groups
+    where  account_id = ${accountId}
+      and  group_id = any(array(
+             select group_id from above
+             union all
+             select group_id from groups
+             where  account_id = ${accountId} and parent_id = any(${groupIds as number[]}::integer[])))
+    order  by group_id`;
+}
+
+/** Returns how many groups an account has, and those at the top. */
+export async function selectTopGroups(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ count: number; tops: Named[] }> {
+  const [row] = await db<{ count: number; tops: Named[] }[]>`
+    select count(*)::integer as "count",
+           coalesce(json_agg(json_build_object('id', group_id, 'name', name) order by group_id)
+                    filter (where parent_id is null), '[]') as "tops"
+    from   groups
+    where  account_id = ${accountId}`;
+  return row!;
+}
+
+/** Returns in which of these groups a person has a membership that opens groups. */
+export async function selectAccessIn(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  groupIds: readonly number[],
+): Promise<{ groupId: number; kind: MembershipKind }[]> {
+  return db<{ groupId: number; kind: MembershipKind }[]>`
+    select group_id as "groupId", kind as "kind"
+    from   memberships
+    where  account_id = ${accountId} and user_id = ${userId} and kind <> 'memberOf'
+      and  group_id = any(${groupIds as number[]}::integer[])`;
 }
 
 /**
- * Returns how many active people are members of one of the groups. The query uses an index whatever the tables' statistics say: in
- * the first minute after a push, they say that both tables are empty.
+ * Returns how many active people are members of a group or of a group below it. The query uses an index whatever the tables' statistics
+ * say: in the first minute after a push, they say that both tables are empty.
  */
-export async function countPeopleIn(db: Db, accountId: AccountId, groupIds: number[]): Promise<number> {
+export async function countPeopleWithin(db: Db, accountId: AccountId, groupId: number): Promise<number> {
   const [row] = await db<{ people: number }[]>`
-    select count(*)::integer as "people"
-    from   users u
-    where  u.account_id = ${accountId} and u.active
-      and  u.user_id in (select m.user_id
-                         from   memberships m
-                         where  m.account_id = ${accountId} and m.group_id = any(${groupIds}::integer[])
-                           and  m.kind = 'memberOf')`;
+    with recursive ${belowGroups(db, accountId, [groupId])}
+    select count(distinct m.user_id)::integer as "people"
+    from   memberships m
+    where  m.account_id = ${accountId} and m.group_id = any(array(select group_id from below)) and m.kind = 'memberOf'
+      and  ${isActive(db)}`;
   return row!.people;
 }
 
@@ -145,7 +271,7 @@ export async function selectAdministratorsOnlyOf(
       and  m.group_id = any(${groupIds})
       and  not exists (select 1
                        from   memberships o
-                       where  o.account_id = m.account_id and o.user_id = m.user_id and o.kind = m.kind
+                       where  o.account_id = ${accountId} and o.user_id = m.user_id and o.kind = m.kind
                          and  o.group_id = any(${others}::integer[]))`;
   return row?.count ?? 0;
 }

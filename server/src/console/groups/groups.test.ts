@@ -2,7 +2,7 @@
 import type {
   AttributeRow,
   GroupDetails,
-  GroupTree,
+  TreeOfGroups,
   MovePlan,
   RemovalPlan,
   DisallowedValues,
@@ -56,7 +56,7 @@ async function signInAs(externalId: string | null, accountId = account.id): Prom
   return signIn(world, accountId, user!.id);
 }
 
-const tree = async (request = ada) => (await request<GroupTree>('GET /groups/tree')).body.groups;
+const tree = async (request = ada) => (await request<TreeOfGroups>('GET /groups/tree')).body.groups;
 const idOf = async (name: string) => (await tree()).find((one) => one.name === name)!.id;
 const entries = async () => {
   const rows = await world.pool<{ action: string; subject: string; details: object }[]>`

@@ -32,10 +32,10 @@ export async function selectCardPeople(
            (select min(g.name)
             from   memberships m
             join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
-            where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') as "group",
+            where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf') as "group",
            u.active                         as "isActive",
            c.user_id is not null            as "hasCard",
-           ${canBeReached(db, channels)}   as "isReachable"
+           ${canBeReached(db, channels, accountId)}   as "isReachable"
     from   users u
     join   accounts a on a.account_id = u.account_id
     left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
@@ -53,7 +53,7 @@ export async function selectCardCounts(
     select count(*) filter (where not w.is_reachable)::integer                as "people",
            count(*) filter (where not w.is_reachable and w.has_card)::integer as "withCard",
            count(*) filter (where w.is_reachable and w.has_card)::integer     as "resting"
-    from   (select c.user_id is not null as has_card, ${canBeReached(db, channels)} as is_reachable
+    from   (select c.user_id is not null as has_card, ${canBeReached(db, channels, accountId)} as is_reachable
             from   users u
             left   join cards c on c.account_id = u.account_id and c.user_id = u.user_id
             where  u.account_id = ${accountId} and u.active) w`;

@@ -1,10 +1,12 @@
 // The people of an account as CSV, in a form that can be edited into a users file.
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
-import { inSlices } from '../core/slices.ts';
 import type { SheetRow } from './people.sql.ts';
 
 /** Yields people as CSV, with the columns of users files where those exist, and a column for each attribute. */
-export async function* peopleCsv(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
+export async function* peopleCsv(
+  batches: AsyncIterable<readonly SheetRow[]>,
+  attributes: string[],
+): AsyncGenerator<string> {
   const head = [
     'externalId',
     'firstName',
@@ -19,7 +21,7 @@ export async function* peopleCsv(rows: SheetRow[], attributes: string[]): AsyncG
     'managed',
   ];
   yield byteOrderMark + csvRow([...head, ...attributes]);
-  yield* inSlices(rows, (row) => lineOf(row, attributes));
+  for await (const rows of batches) yield rows.map((row) => lineOf(row, attributes)).join('');
 }
 
 const lineOf = (row: SheetRow, attributes: string[]): string =>

@@ -5,7 +5,6 @@ import type {
   NewPerson,
   Person,
   PersonChanges,
-  PersonFilters,
 } from '@soundings/contract/console/people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
@@ -30,7 +29,7 @@ import { changeUser, createUser, removeUser } from '../../people/users.ts';
 import { setSurveyEmails } from '../../rounds/messages/opt-outs.sql.ts';
 import { refuseLastBreakGlass } from '../../sso/rules.ts';
 import { eraseUserChanges } from '../../sync/runs.sql.ts';
-import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
+import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { keepReleased } from '../../scim/applying/waiting-users.ts';
 import { idIn, rangesOf } from '../core/ids.ts';
 import {
@@ -39,10 +38,8 @@ import {
   selectPeopleWindow,
   selectPerson,
   selectRunsOfPerson,
-  selectSheet,
-  type Sorting,
+  sortingOf,
 } from './people.sql.ts';
-import { peopleCsv } from './csv.ts';
 
 /** How many of the runs that changed a person are shown. */
 const mostRuns = 20;
@@ -67,17 +64,6 @@ function serveReading(console: Console, { pool, canMail }: PeopleDependencies): 
       offset: Number(offset),
       limit: Number(limit),
     });
-  });
-
-  console.serve('GET /users.csv', async (who, { query }) => {
-    const [filters, sorting] = sortingOf(query);
-    const { accountId } = who;
-    const [rows, attributes] = await Promise.all([
-      selectSheet(await pool, accountId, filters, sorting),
-      attributesOf(await pool, accountId),
-    ]);
-    await audit(await pool, accountId, actorOf(who), 'people exported', { details: { count: rows.length } });
-    return new Download('people.csv', 'text/csv; charset=utf-8', peopleCsv(rows, [...attributes.keys()]));
   });
 
   console.serve('GET /users/fields', async ({ accountId }) => {
@@ -379,12 +365,4 @@ async function personById(db: Db, accountId: number, userId: number): Promise<Pe
   const runs =
     person.externalId === null ? [] : await selectRunsOfPerson(db, accountId, person.externalId, mostRuns);
   return { ...person, memberships, runs };
-}
-
-function sortingOf({
-  sort = 'name',
-  direction,
-  ...filters
-}: PersonFilters & { sort?: Sorting['sort']; direction?: 'up' | 'down' }): [PersonFilters, Sorting] {
-  return [filters, { sort, isDown: direction === 'down' }];
 }

@@ -5,38 +5,109 @@ import type { SignInState } from '@soundings/contract/people/sign-in-states.ts';
 import type { PersonSort } from '@soundings/contract/console/person-sorts.ts';
 import { linkHours } from '../../auth/sign-in-links.ts';
 import { selectCurrentInvitation } from '../../auth/sign-in-invitations.sql.ts';
-import type { AccountId, Db, Fragment } from '../../db/db.ts';
+import { type AccountId, type Db, type Fragment, inBatches } from '../../db/db.ts';
 
 export type Sorting = { sort: PersonSort; isDown: boolean };
 
-/** The condition for people `u` who match filters. */
-function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
-  const { search = '', group, role, managed, active, mail, signIn, run } = filters;
-  const words = search
+/** Separates the filters of a request from its order. */
+export function sortingOf({
+  sort = 'name',
+  direction,
+  ...filters
+}: PersonFilters & { sort?: PersonSort; direction?: 'up' | 'down' }): [PersonFilters, Sorting] {
+  return [filters, { sort, isDown: direction === 'down' }];
+}
+
+/** Returns the words of a search, each of which has to be found. */
+const wordsOf = (search = ''): string[] =>
+  search
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, 10);
+
+const contains = (db: Db, text: Fragment, word: string) => db`strpos(${text}, (select folded(${word}))) > 0`;
+
+/**
+ * The ids of all people, or of those with all words of a search, for lists that are sorted by name and have no other filters. This reads only
+ * an index, whose texts end after 200 characters. The texts of very few people are longer.
+ */
+function peopleInOrder(db: Db, accountId: AccountId, search: string | undefined): Fragment {
+  const words = wordsOf(search);
+  const within = (text: Fragment) =>
+    words.reduce((all, word) => db`${all} and ${contains(db, text, word)}`, db``);
+  const short = db`
+    select user_id, sort_text from users
+    where  account_id = ${accountId} and sort_text <> '' ${within(db`sort_text`)}`;
+  if (words.length === 0) return short;
+  return db`
+    ${short}
+    union all
+    select user_id, sort_text from users
+    where  account_id = ${accountId} and char_length(search_text) > 200
+           ${within(db`search_text`)} and not (true ${within(db`sort_text`)})`;
+}
+
+/**
+ * The first people of an account by email address, at most `until`, with those who have none at the end. This reads only the beginnings of
+ * two indexes.
+ */
+const peopleByEmail = (db: Db, accountId: AccountId, isDown: boolean, until: number): Fragment => db`
+  (select user_id, email_key, '' as sort_text from users
+   where  account_id = ${accountId} and email_key is not null
+   order  by email_key ${isDown ? db`desc` : db`asc`} limit ${until})
+  union all
+  (select user_id, null, sort_text from users
+   where  account_id = ${accountId} and email_key is null
+   order  by sort_text, user_id limit ${until})`;
+
+/** The people `u` among which a window is, with their condition. `until`: the end of the window. */
+function pageSource(
+  db: Db,
+  accountId: AccountId,
+  { filters, sorting, until }: { filters: PersonFilters; sorting: Sorting; until: number },
+): Fragment {
+  if (onlySearches(filters)) {
+    if (sorting.sort === 'name') return db`(${peopleInOrder(db, accountId, filters.search)}) u`;
+    if (sorting.sort === 'email' && wordsOf(filters.search).length === 0)
+      return db`(${peopleByEmail(db, accountId, sorting.isDown, until)}) u`;
+  }
+  return db`users u where ${foundBy(db, accountId, filters)}`;
+}
+
+/** The people `u` who match filters, in any order. */
+const matching = (db: Db, accountId: AccountId, filters: PersonFilters): Fragment =>
+  onlySearches(filters)
+    ? db`(${peopleInOrder(db, accountId, filters.search)}) u`
+    : db`users u where ${foundBy(db, accountId, filters)}`;
+
+/** Whether filters only search. */
+const onlySearches = (filters: PersonFilters): boolean =>
+  Object.entries(filters).every(([name, value]) => name === 'search' || value === undefined || value === '');
+
+/** The condition for people `u` who match filters. */
+function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
+  const { search, group, role, managed, active, mail, signIn, run } = filters;
   return db`
     u.account_id = ${accountId}
-    ${words.reduce((all, word) => db`${all} and strpos(u.search_text, (select folded(${word}))) > 0`, db``)}
+    ${wordsOf(search).reduce((all, word) => db`${all} and ${contains(db, db`u.search_text`, word)}`, db``)}
     ${role ? db`and u.role = ${role}` : db``}
     ${managed ? db`and u.managed = ${managed === 'true'}` : db``}
     ${active ? db`and u.active = ${active === 'true'}` : db``}
     ${mail === 'none' ? db`and u.email is null` : db``}
-    ${mail === 'rejected' ? db`and exists ${refusal(db)}` : db``}
+    ${mail === 'rejected' ? db`and exists ${refusal(db, accountId)}` : db``}
     ${signIn ? db`and ${signInCondition(db, signIn)}` : db``}
     ${run ? db`and u.external_id in ${changedBy(db, accountId, run)}` : db``}
-    ${mail === 'stopped' ? db`and exists ${stopped(db)}` : db``}
+    ${mail === 'stopped' ? db`and exists ${stopped(db, accountId)}` : db``}
     ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
 
 /** The condition for people `u` who can or can't sign in yet. */
 function signInCondition(db: Db, state: SignInState): Fragment {
   const password = db`
-    exists (select from passwords w where w.account_id = u.account_id and w.user_id = u.user_id)`;
+    exists (select 1 from passwords w where w.account_id = u.account_id and w.user_id = u.user_id)`;
   if (state === 'password') return password;
   const invited = db`
-    exists (select from sign_in_invitations i
+    exists (select 1 from sign_in_invitations i
             where  i.account_id = u.account_id and i.user_id = u.user_id and i.email_key = u.email_key
               and  i.invited_at >= u.active_since)`;
   const waiting = db`u.active and not u.role_pending and not ${password}`;
@@ -68,16 +139,16 @@ const changedBy = (db: Db, accountId: AccountId, runId: string) => db`
    where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and r.outcome = 'applied')`;
 
 /** Joins the rejection by the mail server or the gateway for the current address or number of people `u`. A rejection for an earlier address no longer matters. */
-const refusal = (db: Db) => db`
+const refusal = (db: Db, accountId: AccountId) => db`
   (select 1
    from   mail_refusals r
-   where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
+   where  r.account_id = ${accountId} and r.user_id = u.user_id and r.address in (u.email, u.phone))`;
 
 /** Joins the wish of people `u` to get no survey messages. */
-const stopped = (db: Db) => db`
+const stopped = (db: Db, accountId: AccountId) => db`
   (select 1
    from   reminder_opt_outs o
-   where  o.account_id = u.account_id and o.user_id = u.user_id and o.all_emails)`;
+   where  o.account_id = ${accountId} and o.user_id = u.user_id and o.all_emails)`;
 
 const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
   (select m.user_id
@@ -98,13 +169,13 @@ function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
   const way = isDown ? db`desc` : db`asc`;
   switch (sort) {
     case 'email':
-      return db`u.email_key ${way} nulls last, u.search_text, u.user_id`;
+      return db`u.email_key ${way} nulls last, u.sort_text, u.user_id`;
     case 'role':
-      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.search_text, u.user_id`;
+      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.sort_text, u.user_id`;
     case 'created':
       return db`u.created_at ${way}, u.user_id ${way}`;
     default:
-      return db`u.search_text ${way}, u.user_id ${way}`;
+      return db`u.sort_text ${way}, u.user_id ${way}`;
   }
 }
 
@@ -122,12 +193,15 @@ export async function selectPeopleWindow(
   const [counted, rows] = await Promise.all([
     countPeople(db, accountId, filters),
     db<PersonRow[]>`
-      with shown as (
-        select u.*, row_number() over (order by ${orderOf(db, sorting)}) as place
-        from   users u
-        where  ${foundBy(db, accountId, filters)}
+      with page as (
+        select u.user_id
+        from   ${pageSource(db, accountId, { filters, sorting, until: offset + limit })}
         order  by ${orderOf(db, sorting)}
         offset ${offset} limit ${limit}
+      ), shown as (
+        select u.*, row_number() over (order by ${orderOf(db, sorting)}) as place
+        from   users u
+        where  u.account_id = ${accountId} and u.user_id = any(array(select user_id from page))
       )
       select u.user_id      as "id",
              u.first_name   as "firstName",
@@ -139,7 +213,7 @@ export async function selectPeopleWindow(
              u.managed      as "managed",
              u.by_scim      as "byDirectory",
              u.created_at   as "createdAt",
-             exists ${refusal(db)} as "mailRejected",
+             exists ${refusal(db, accountId)} as "mailRejected",
              ${invitation(db)}   as "invitation",
              ${isUninvited(db)}  as "isUninvited",
              g.first        as "group",
@@ -152,15 +226,15 @@ export async function selectPeopleWindow(
                       (array_agg(json_build_object('id', g.group_id, 'name', g.name) order by g.name, g.group_id))[1] as first
                from   memberships m
                join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
-               where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') g
+               where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf') g
       order  by u.place`,
   ]);
   return { total: counted, rows };
 }
 
-async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters): Promise<number> {
+export async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters): Promise<number> {
   const [row] = await db<{ total: number }[]>`
-    select count(*)::integer as total from users u where ${foundBy(db, accountId, filters)}`;
+    select count(*)::integer as total from ${matching(db, accountId, filters)}`;
   return row!.total;
 }
 
@@ -190,21 +264,15 @@ export type SheetRow = {
   attributes: Record<string, string>;
 };
 
-/** Returns all people who match filters, with the fields of the CSV export. */
-export async function selectSheet(
+/** Yields all people who match filters, with the fields of the CSV export, in batches: a million of them would fill the memory. */
+export const selectSheet = (
   db: Db,
   accountId: AccountId,
   filters: PersonFilters,
   sorting: Sorting,
-): Promise<SheetRow[]> {
-  return db<SheetRow[]>`
-    with member as (
-      select m.user_id, string_agg(g.name, '; ' order by g.name) as names
-      from   memberships m
-      join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
-      where  m.account_id = ${accountId} and m.kind = 'memberOf'
-      group  by m.user_id
-    )
+): AsyncIterable<SheetRow[]> =>
+  inBatches(
+    db<SheetRow[]>`
     select u.external_id as "externalId",
            u.first_name  as "firstName",
            u.last_name   as "lastName",
@@ -216,12 +284,18 @@ export async function selectSheet(
            u.language    as "language",
            u.timezone    as "timezone",
            u.attributes  as "attributes",
-           member.names  as "memberOf"
+           (select string_agg(g.name, '; ' order by g.name)
+            from   memberships m
+            join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+            where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind = 'memberOf') as "memberOf"
     from   users u
-    left   join member on member.user_id = u.user_id
     where  ${foundBy(db, accountId, filters)}
-    order  by ${orderOf(db, sorting)}`;
-}
+    order  by ${orderOf(db, sorting)}`,
+    sheetBatch,
+  );
+
+/** How many people are read at a time for a file. */
+const sheetBatch = 500;
 
 /** Returns a person, without groups and runs. */
 export async function selectPerson(
@@ -250,18 +324,18 @@ export async function selectPerson(
              'invitation', ${invitation(db)},
              'isUninvited', ${isUninvited(db)},
              'hasTwoFactor', exists (select 1 from two_factor s
-                                    where  s.account_id = u.account_id and s.user_id = u.user_id
+                                    where  s.account_id = ${accountId} and s.user_id = u.user_id
                                       and  s.on_since is not null),
              'sessions', (select count(*)::integer from sessions s
-                          where  s.account_id = u.account_id and s.user_id = u.user_id and u.active
+                          where  s.account_id = ${accountId} and s.user_id = u.user_id and u.active
                             and  s.seen_at > now() - interval '7 days' and s.created_at > now() - interval '30 days'))
                          as "signIn",
            coalesce((select case when o.all_emails then 'none' else 'invitations' end
                      from   reminder_opt_outs o
-                     where  o.account_id = u.account_id and o.user_id = u.user_id), 'all') as "surveyEmails",
+                     where  o.account_id = ${accountId} and o.user_id = u.user_id), 'all') as "surveyEmails",
            (select json_build_object('at', r.at, 'reason', r.reason, 'isSms', r.address = u.phone)
             from   mail_refusals r
-            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address in (u.email, u.phone)) as "mailRejected"
+            where  r.account_id = ${accountId} and r.user_id = u.user_id and r.address in (u.email, u.phone)) as "mailRejected"
     from   users u
     ${passwordsOf(db)}
     ${selectCurrentInvitation(db)}

@@ -36,6 +36,7 @@ import {
   headOf,
   type OpenGroups,
   readCountedGroups,
+  readAllGroups,
   readGroups,
   readWeeks,
 } from '../results/reading.ts';
@@ -90,7 +91,7 @@ export async function* readReports(
   groupIds: readonly number[] | undefined,
   wanted: ReportsWanted,
 ): AsyncGenerator<ReportData> {
-  const shared = await readShared(pool, who, wanted);
+  const shared = await readShared(pool, who, groupIds, wanted);
   const ids = groupIds ?? shared.openIds;
   for (const id of ids) {
     if (!shared.groups.byId.has(id)) throw groupNotFound();
@@ -101,12 +102,17 @@ export async function* readReports(
   }
 }
 
-async function readShared(pool: Pool, who: Who, wanted: ReportsWanted): Promise<Shared> {
+async function readShared(
+  pool: Pool,
+  who: Who,
+  groupIds: readonly number[] | undefined,
+  wanted: ReportsWanted,
+): Promise<Shared> {
   const { accountId } = who;
-  const [account, groups, { rows }, weeks, questions, kpis, allowed] = await Promise.all([
+  const [account, groups, rows, weeks, questions, kpis, allowed] = await Promise.all([
     accountById(pool, accountId),
-    readGroups(pool, who),
-    readCountedGroups(pool, who, wanted.language),
+    groupIds ? readGroups(pool, who, groupIds) : readAllGroups(pool, who),
+    groupIds ? [] : readCountedGroups(pool, who, wanted.language).then((counted) => counted.rows),
     readWeeks(pool, who),
     shownQuestions(pool, accountId, wanted.language),
     selectValuedKpis(pool, accountId),

@@ -38,7 +38,7 @@ export function serveReports(console: Console, { pool, createReports, now }: Rep
 
   console.serve('GET /results/groups/{groupId}/report.pdf', async (who, { params, query }) => {
     const wanted = wantedOf(who, query);
-    const group = groupNamed(await readGroups(await pool, who), params.groupId);
+    const group = groupNamed(await readGroups(await pool, who, [idIn(params.groupId)]), params.groupId);
     const files = createReports(who.accountId, { who, groupId: group.id, wanted });
     const { name, bytes } = (await firstOf(files)) as ReportFile;
     await files.return(undefined);

@@ -1,6 +1,6 @@
 // Many comments: a search and the words that stand out don't keep other requests waiting, and no more words are compared than the
 // documented number of comments has.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/comments.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type * as CommentText from '../../results/comment-text.ts';
 import { mostCompared } from '../../results/data/comments-shown.ts';

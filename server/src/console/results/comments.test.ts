@@ -1,5 +1,5 @@
 // The console's comments: by question, found and marked by the same rule, the words that stand out, the export, and who sees them.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/comments.ts';
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCsv } from '../../testing/csv.ts';

@@ -1,5 +1,5 @@
 // The comments of a group: by question, with the matches of a search marked. Also the words that stand out in them, and the export.
-import type { CommentWords, FoundComments } from '@soundings/contract/console/results/results.ts';
+import type { CommentWords, FoundComments } from '@soundings/contract/console/results/comments.ts';
 import type { Db } from '../../db/db.ts';
 import { questionNotFound } from '../../questions/questions.ts';
 import { commentsShown, type MatchedComments, wordsShown } from '../../results/data/comments-shown.ts';

@@ -131,21 +131,50 @@ const wordFor = (value: HeatRow['values'][number] | undefined, t: Texts): CsvCel
 
 /** Returns a row for the company and for each group that matches: scores with their clear changes, or differences from the comparison. */
 export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): string {
-  const { kpis, rows, companyId, comparison } = map;
+  const { rows, companyId } = map;
   const company = rows.find(({ id }) => id === companyId);
   const others = shownRows(map, filters, filters.compare).filter((row) => row !== company);
-  const { isDifference } = filters;
   const names = new Map(rows.map(({ id, name, parentId }) => [id, { name, parentId }]));
-  const pathOf = (parentId: number | null): string => {
-    const above = parentId === null ? undefined : names.get(parentId);
-    return above ? [pathOf(above.parentId), above.name].filter(Boolean).join(' / ') : '';
-  };
+  const { heads, cellsOf } = heatColumns(map, filters, t);
+  const all = [...(company ? [company] : []), ...others];
+  return tableOf([heads, ...all.map((row) => cellsOf(row, pathIn(names, row.parentId)))]);
+}
+
+/** Yields the same table, of rows that are read in slices. */
+export async function* heatTableInSlices(
+  map: HeatMap,
+  filters: HeatTableFilters,
+  t: Texts,
+  slices: AsyncIterable<readonly HeatRowWithPath[]>,
+): AsyncGenerator<string> {
+  const { heads, cellsOf } = heatColumns(map, filters, t);
+  yield tableOf([heads]);
+  for await (const rows of slices) yield rows.map((row) => csvRow(cellsOf(row, row.path))).join('');
+}
+
+/** A row with the names of the groups above it. */
+export type HeatRowWithPath = HeatRow & { path: string };
+
+type Named = { name: string; parentId: number | null };
+
+/** Returns the names of a group and the groups above it, from the top. */
+export function pathIn(names: { get(id: number): Named | undefined }, groupId: number | null): string {
+  const group = groupId === null ? undefined : names.get(groupId);
+  return group ? [pathIn(names, group.parentId), group.name].filter(Boolean).join(' / ') : '';
+}
+
+/** Returns the headings of a heat map's table, and the function that returns the cells of a row. */
+function heatColumns(
+  { kpis, comparison }: HeatMap,
+  { isDifference }: HeatTableFilters,
+  t: Texts,
+): { heads: CsvCell[]; cellsOf: (row: HeatRow, path: string) => CsvCell[] } {
   const from = comparison.group?.name ?? t(`comparison.${comparison.kind}`);
   const headers = kpis.map(({ name }) =>
     isDifference ? `${name}, ${t('difference', { name: from })}` : name,
   );
   const second = kpis.map(({ name }) => `${name}, ${t(isDifference ? 'isClear' : 'clearChange')}`);
-  const cellsOf = (row: HeatRow, kpi: number): CsvCell[] => {
+  const cellsOfKpi = (row: HeatRow, kpi: number): CsvCell[] => {
     if (!isDifference) {
       const value = row.values[kpi];
       return [score(value === 'none' ? undefined : value, t), points(row.changes[kpi])];
@@ -155,37 +184,36 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, t: Texts): st
     if (difference === null || difference === undefined) return [wordFor(row.values[kpi], t), null];
     return [points(difference), t(row.clear.includes(kpi) ? 'yes' : 'no')];
   };
-  return tableOf([
-    [
-      t('group'),
-      t('path'),
-      t('people'),
-      t('rate'),
-      t('answered'),
-      t('asked'),
-      ...headers.flatMap((header, kpi) => [header, second[kpi] as string]),
-      t('handedOut'),
-    ],
-    ...[...(company ? [company] : []), ...others].map((row): CsvCell[] => [
-      row.name,
-      pathOf(row.parentId),
-      row.people,
-      score(row.rate, t),
-      row.answered ?? null,
-      row.asked ?? null,
-      ...kpis.flatMap((_, kpi) => cellsOf(row, kpi)),
-      handedOutCell([
-        { name: t('rate'), handedOut: row.handedOut.includes('rate') },
-        ...headers.flatMap((name, kpi) => [
-          { name, handedOut: (isDifference ? row.differencesHandedOut : row.handedOut).includes(kpi) },
-          {
-            name: second[kpi] as string,
-            handedOut: !isDifference && row.changesHandedOut.includes(kpi),
-          },
-        ]),
+  const heads = [
+    t('group'),
+    t('path'),
+    t('people'),
+    t('rate'),
+    t('answered'),
+    t('asked'),
+    ...headers.flatMap((header, kpi) => [header, second[kpi] as string]),
+    t('handedOut'),
+  ];
+  const cellsOf = (row: HeatRow, path: string): CsvCell[] => [
+    row.name,
+    path,
+    row.people,
+    score(row.rate, t),
+    row.answered ?? null,
+    row.asked ?? null,
+    ...kpis.flatMap((_, kpi) => cellsOfKpi(row, kpi)),
+    handedOutCell([
+      { name: t('rate'), handedOut: row.handedOut.includes('rate') },
+      ...headers.flatMap((name, kpi) => [
+        { name, handedOut: (isDifference ? row.differencesHandedOut : row.handedOut).includes(kpi) },
+        {
+          name: second[kpi] as string,
+          handedOut: !isDifference && row.changesHandedOut.includes(kpi),
+        },
       ]),
     ]),
-  ]);
+  ];
+  return { heads, cellsOf };
 }
 
 /**

@@ -35,6 +35,7 @@ import {
   readComparing,
   withoutHalfYear,
 } from './comparing.ts';
+import type { Trees } from '../groups/trees.ts';
 import { findingsOf, mostChanged } from './findings.ts';
 import {
   commentOf,
@@ -49,10 +50,10 @@ import {
 import { type Weeks, windowOfWeeks } from './weeks.ts';
 
 /** Returns what every results page needs first. */
-export async function readStart(db: Db, who: Who, language: string): Promise<ResultsStart> {
+export async function readStart(db: Db, who: Who, trees: Trees, language: string): Promise<ResultsStart> {
   const [weeks, groups, kpis] = await Promise.all([
     readWeeks(db, who),
-    readFirstGroup(db, who),
+    readFirstGroup(db, who, trees),
     selectValuedKpis(db, who.accountId),
   ]);
   return {
@@ -67,7 +68,7 @@ export async function readStart(db: Db, who: Who, language: string): Promise<Res
 type Wanted = { groupId: string; weeks: number; language: string; compare: Comparison | undefined };
 
 /** Returns the overview of a group. Throws a Fault if the caller may not see the group. */
-export async function readOverview(db: Db, who: Who, wanted: Wanted): Promise<GroupResults> {
+export async function readOverview(db: Db, who: Who, trees: Trees, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
   const { groups, group, company, weeks, questions } = await readGroup(db, who, wanted);
   const axis = weeks.span(wanted.weeks);
@@ -78,7 +79,7 @@ export async function readOverview(db: Db, who: Who, wanted: Wanted): Promise<Gr
     weeks: axis,
     running: weeks.running,
   };
-  const people = withPeople(db, who, groups, group);
+  const people = withPeople(db, who, trees, group);
   const nothing = {
     findings: [],
     kpis: [],

@@ -7,6 +7,8 @@ import { selectNewestComments } from '../../results/data/comments.sql.ts';
 import { allTime, readResults, shownQuestions } from '../../results/data/read-results.ts';
 import { questionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import type { Trees } from '../groups/trees.ts';
 import { allowedComparisons, comparisonOf, readComparing, withoutHalfYear } from './comparing.ts';
 import {
   commentOf,
@@ -27,7 +29,7 @@ export async function readQuestions(
   who: Who,
   { groupId, language }: { groupId: string; language: string },
 ): Promise<ResultQuestion[]> {
-  const group = groupNamed(await readGroups(db, who), groupId);
+  const group = groupNamed(await readGroups(db, who, [idIn(groupId)]), groupId);
   const questions = await shownQuestions(db, who.accountId, language);
   const results = await readResults(db, who.accountId, group.id, allTime, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
@@ -48,7 +50,7 @@ type Wanted = {
 };
 
 /** Returns the results of a question. Throws a Fault if there is no such question or week, or the group is not open. */
-export async function readQuestion(db: Db, who: Who, wanted: Wanted): Promise<QuestionResults> {
+export async function readQuestion(db: Db, who: Who, trees: Trees, wanted: Wanted): Promise<QuestionResults> {
   const { accountId } = who;
   const { groups, group, company, weeks, questions } = await readGroup(db, who, wanted);
   const question = questions.get(Number(wanted.questionId));
@@ -94,7 +96,7 @@ export async function readQuestion(db: Db, who: Who, wanted: Wanted): Promise<Qu
         ).then(({ rows }) => rows);
   return {
     question: questionHead(question, wanted.language),
-    group: await withPeople(db, who, groups, group),
+    group: await withPeople(db, who, trees, group),
     company: company && headOf(company),
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),

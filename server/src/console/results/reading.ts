@@ -1,6 +1,5 @@
 // What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
 // results/read-results.ts, so the console shows exactly what the data interface returns.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
 import type {
   QuestionFigures,
   ResultComment,
@@ -9,21 +8,27 @@ import type {
 } from '@soundings/contract/console/results/results.ts';
 import type { AnswerData } from '@soundings/contract/answer-data.ts';
 import { isScaled } from '@soundings/contract/question-types.ts';
+import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/people/roles.ts';
 import { invalidParameter } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
 import { groupNotFound } from '../../people/faults.ts';
-import { selectGroups } from '../../people/groups.sql.ts';
 import { ancestorsOf, parentsIn } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import type { MarkedComment } from '../../results/data/comments.sql.ts';
 import { type ShownQuestion, shownQuestions } from '../../results/data/read-results.ts';
 import type { QuestionMeasures } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
-import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';
 import { openGroups } from '../groups/open-groups.ts';
-import { countPeopleIn, selectMemberCounts } from '../groups/groups.sql.ts';
+import {
+  type GroupHead,
+  selectAccessIn,
+  selectGroupHeads,
+  selectGroupsAround,
+  selectTopGroups,
+} from '../groups/groups.sql.ts';
+import { readTree, type SeenTree, type Trees } from '../groups/trees.ts';
 import { idIn } from '../core/ids.ts';
 import { selectWeeks } from './results.sql.ts';
 import { type Weeks, weeksOf } from './weeks.ts';
@@ -39,16 +44,51 @@ export type OpenGroups = {
   topOf(groupId: number): ResultGroup | null;
   /** Returns the parent group of a group, open or not; null if there is none. Only for comparing with its figures. */
   parentOf(groupId: number): ResultGroup | null;
-  /** Returns the open groups directly below a group. */
+  /** Returns the open groups directly below a group that was read with its subgroups. */
   children(groupId: number): ResultGroup[];
   /** Returns the open groups above a group, from the top. */
   above(groupId: number): ResultGroup[];
-  /** Returns the ids of a group and of all its subgroups, open or not. */
-  within(groupId: number): number[];
+  /** Returns the ids of all groups above a group, open or not, nearest first. */
+  allAbove(groupId: number): number[];
 };
 
-export async function readGroups(db: Db, who: Who): Promise<OpenGroups> {
-  const [groups, open] = await Promise.all([selectGroups(db, who.accountId), openGroups(db, who)]);
+/**
+ * Reads groups with all groups above them and their direct subgroups. Reading all groups of a large account for every page would take
+ * longer than its figures.
+ */
+export async function readGroups(db: Db, who: Who, groupIds: readonly number[]): Promise<OpenGroups> {
+  const groups = await selectGroupsAround(db, who.accountId, groupIds);
+  return groupsFrom(groups, await openAmong(db, who, groups));
+}
+
+/** Reads all groups. */
+export async function readAllGroups(db: Db, who: Who): Promise<OpenGroups> {
+  const [groups, open] = await Promise.all([
+    selectGroupHeads(db, who.accountId, undefined),
+    openGroups(db, who),
+  ]);
+  return groupsFrom(groups, open);
+}
+
+/** Returns which groups the caller may see; undefined: all. `groups` must contain all groups above each of them. */
+async function openAmong(
+  db: Db,
+  who: Who,
+  groups: readonly GroupHead[],
+): Promise<ReadonlySet<number> | undefined> {
+  if (hasRole(who, 'Administrator')) return undefined;
+  if (!hasRole(who, 'Manager')) return new Set();
+  const ids = groups.map(({ id }) => id);
+  const access = await selectAccessIn(db, who.accountId, who.userId, ids);
+  const own = new Set(access.map(({ groupId }) => groupId));
+  const whole = new Set(access.flatMap(({ groupId, kind }) => (kind === 'inheritedAdminOf' ? groupId : [])));
+  const parents = parentsIn(groups);
+  return new Set(
+    ids.filter((id) => own.has(id) || ancestorsOf(id, parents).some((above) => whole.has(above))),
+  );
+}
+
+function groupsFrom(groups: readonly GroupHead[], open: ReadonlySet<number> | undefined): OpenGroups {
   const parents = parentsIn(groups);
   const all = new Map(groups.map((one) => [one.id, one]));
   const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
@@ -69,60 +109,47 @@ export async function readGroups(db: Db, who: Who): Promise<OpenGroups> {
         .flatMap((id) => byId.get(id) ?? [])
         .map(headOf)
         .toReversed(),
-    within: (groupId) => [...parents.keys()].filter((id) => ancestorsOf(id, parents).includes(groupId)),
+    allAbove: (groupId) => ancestorsOf(groupId, parents).slice(1),
   };
 }
 
 /** The open groups with their numbers of people. */
 export type CountedGroups = {
   /** In the order of the tree. */
-  rows: TreeGroup[];
+  rows: readonly PlacedGroup[];
   /** The parent of each group, open or not. */
   parents: ReadonlyMap<number, number | null>;
-  /** The top groups of the account, open or not, the largest first. */
-  tops: ResultGroup[];
+  /** The top groups above the open ones, open or not. */
+  tops: readonly ResultGroup[];
   /** The largest top group of the account, if the caller may see it. */
-  company: TreeGroup | null;
+  company: PlacedGroup | null;
 };
 
-/** Reads all open groups with their numbers of people. Takes some ms with 2,000 groups and 20,000 people. */
+/** Reads all open groups with their numbers of people. */
 export async function readCountedGroups(db: Db, who: Who, language = 'en'): Promise<CountedGroups> {
-  const { accountId } = who;
-  const [groups, memberships, open] = await Promise.all([
-    selectGroups(db, accountId),
-    selectMemberCounts(db, accountId),
-    openGroups(db, who),
-  ]);
-  const people = peopleInSubtrees(groups, memberships);
-  const rows = inTreeOrder(
-    groups.map((group) => ({ ...group, people: people.get(group.id) ?? 0 })),
-    language,
-    open,
-  );
-  const tops = groups
-    .filter(({ parentId }) => parentId === null)
-    .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id);
-  return {
-    rows,
-    parents: parentsIn(groups),
-    tops: tops.map(headOf),
-    company: rows.find(({ id }) => id === tops[0]?.id) ?? null,
-  };
+  return countedIn(await readTree(db, who, language));
 }
+
+export const countedIn = ({ groups, parents, tops, company }: SeenTree): CountedGroups => ({
+  rows: groups,
+  parents,
+  tops,
+  company,
+});
 
 /** Returns how many groups are open, and the group that pages start with: the company, or else the first open group. */
 export async function readFirstGroup(
   db: Db,
   who: Who,
+  trees: Trees,
 ): Promise<{ first: ResultGroup | undefined; open: number }> {
   if (hasRole(who, 'Administrator')) {
     // If there is only one top group, it is not necessary to count people, which takes the most time.
-    const { byId } = await readGroups(db, who);
-    const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
-    if (tops.length === 1) return { first: tops[0], open: byId.size };
+    const { count, tops } = await selectTopGroups(db, who.accountId);
+    if (tops.length === 1) return { first: tops[0], open: count };
   }
-  const { rows, company } = await readCountedGroups(db, who);
-  return { first: company ?? rows[0], open: rows.length };
+  const { groups, company } = await trees.of(db, who, 'en');
+  return { first: company ?? groups[0], open: groups.length };
 }
 
 /** Returns an open group by its id. Throws a Fault if it is not open, with the same message as if it did not exist. */
@@ -140,15 +167,10 @@ const headIn = (groups: ReadonlyMap<number, ResultGroup>, id: number | null): Re
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
 
 /** Returns a group with its number of active people, including subgroups. */
-export const withPeople = async (
-  db: Db,
-  { accountId }: Who,
-  groups: OpenGroups,
-  { id, name }: ResultGroup,
-) => ({
+export const withPeople = async (db: Db, who: Who, trees: Trees, { id, name }: ResultGroup) => ({
   id,
   name,
-  people: await countPeopleIn(db, accountId, groups.within(id)),
+  people: await trees.peopleIn(db, who, id),
 });
 
 export const readWeeks = async (db: Db, { accountId }: Who): Promise<Weeks> =>
@@ -164,7 +186,7 @@ export async function readGroup(
   { groupId, language }: { groupId: string; language: string },
 ) {
   const [groups, weeks, questions] = await Promise.all([
-    readGroups(db, who),
+    readGroups(db, who, [idIn(groupId)]),
     readWeeks(db, who),
     shownQuestions(db, who.accountId, language),
   ]);

@@ -9,15 +9,18 @@ import {
   commentTable,
   groupTable,
   heatTable,
+  heatTableInSlices,
   type HeatTableFilters,
   questionTable,
   trendTable,
   tableTexts,
 } from './csv.ts';
 import { readHeatMap } from './heat-map.ts';
+import { heatRowsInSlices, readHeatRows } from './heat-windows.ts';
 import { readOverview, readStart } from './overview.ts';
 import { mostInFile, readCommentExport, readComments, readCommentWords } from './comments.ts';
 import { readQuestion, readQuestions } from './questions.ts';
+import type { Trees } from '../groups/trees.ts';
 import { readTrend } from './trends.ts';
 
 /** The maximum number of comments in one window of the list. */
@@ -26,57 +29,79 @@ const mostInList = 500;
 /** `reads`: where results are read. `pool`: where it is recorded that comments were exported. */
 export function serveResults(
   console: Console,
-  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Reads> },
+  { pool, reads, trees }: { pool: Promise<Pool>; reads: Promise<Reads>; trees: Trees },
   words: Words,
 ): void {
   console.serve('GET /results', async (who, { query }) =>
-    (await reads).of(who).once((db) => readStart(db, who, languageOf(query))),
+    (await reads).of(who).once((db) => readStart(db, who, trees, languageOf(query))),
   );
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
-    (await reads).of(who).once((db) => readOverview(db, who, { ...params, ...spanOf(query) })),
+    (await reads).of(who).once((db) => readOverview(db, who, trees, { ...params, ...spanOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
     const read = await (
       await reads
     )
       .of(who)
-      .once((db) => readOverview(db, who, { ...params, ...spanOf(query) }));
+      .once((db) => readOverview(db, who, trees, { ...params, ...spanOf(query) }));
     return csv(read.group.name, groupTable(read, tableTexts.in(languageOf(query))));
   });
 
-  const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
-    (await reads).of(who).once((db) =>
-      readHeatMap(db, who, {
-        week: query.week,
-        compare: query.compare,
-        language: languageOf(query),
-      }),
-    );
-  console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
-  console.serve('GET /results/heat-map/csv', async (who, { query }) =>
-    csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), tableTexts.in(languageOf(query)))),
-  );
+  serveHeatMap(console, reads, trees);
 
   console.serve('GET /results/trends', async (who, { query }) =>
-    (await reads).of(who).once((db) => readTrend(db, who, trendOf(query))),
+    (await reads).of(who).once((db) => readTrend(db, who, trees, trendOf(query))),
   );
   console.serve('GET /results/trends/csv', async (who, { query }) => {
-    const read = await (await reads).of(who).once((db) => readTrend(db, who, trendOf(query)));
+    const read = await (await reads).of(who).once((db) => readTrend(db, who, trees, trendOf(query)));
     return csv(read.kpi?.name ?? 'response', trendTable(read, tableTexts.in(languageOf(query))));
   });
 
-  serveQuestions(console, reads);
+  serveQuestions(console, reads, trees);
   serveComments(console, { pool, reads }, words);
 }
 
-function serveQuestions(console: Console, reads: Promise<Reads>): void {
+function serveHeatMap(console: Console, reads: Promise<Reads>, trees: Trees): void {
+  console.serve('GET /results/heat-map', async (who, { query }) =>
+    (await reads).of(who).once((db) => readHeatMap(db, who, trees, mapOf(query))),
+  );
+  console.serve('GET /results/heat-map/rows', async (who, { query }) => {
+    const { offset, limit } = { offset: Number(query.offset), limit: Number(query.limit) };
+    const wanted = { ...filtersOf(query), ...mapOf(query) };
+    return (await reads).of(who).once((db) => readHeatRows(db, who, trees, wanted, { offset, limit }));
+  });
+  console.serve('GET /results/heat-map/csv', async (who, { query }) => {
+    const reading = (await reads).of(who);
+    const map = await reading.once((db) => readHeatMap(db, who, trees, mapOf(query)));
+    const filters = filtersOf(query);
+    const texts = tableTexts.in(languageOf(query));
+    if (map.isWhole) return csv('heat-map', heatTable(map, filters, texts));
+    const table = reading.stream((_, db) =>
+      heatTableInSlices(
+        map,
+        filters,
+        texts,
+        heatRowsInSlices(db, who, trees, { ...filters, ...mapOf(query) }),
+      ),
+    );
+    return new Download('heat-map.csv', 'text/csv; charset=utf-8', table);
+  });
+}
+
+const mapOf = (query: HeatQuery) => ({
+  week: query.week,
+  compare: query.compare,
+  language: languageOf(query),
+});
+
+function serveQuestions(console: Console, reads: Promise<Reads>, trees: Trees): void {
   console.serve('GET /results/groups/{groupId}/questions', async (who, { params, query }) =>
     (await reads).of(who).once((db) => readQuestions(db, who, { ...params, language: languageOf(query) })),
   );
   console.serve('GET /results/groups/{groupId}/questions/{questionId}', async (who, { params, query }) =>
     (await reads)
       .of(who)
-      .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week })),
+      .once((db) => readQuestion(db, who, trees, { ...params, ...spanOf(query), week: query.week })),
   );
   console.serve(
     'GET /results/groups/{groupId}/questions/{questionId}/csv',
@@ -85,7 +110,7 @@ function serveQuestions(console: Console, reads: Promise<Reads>): void {
         await reads
       )
         .of(who)
-        .once((db) => readQuestion(db, who, { ...params, ...spanOf(query), week: query.week }));
+        .once((db) => readQuestion(db, who, trees, { ...params, ...spanOf(query), week: query.week }));
       return csv(`question-${read.question.id}`, questionTable(read, tableTexts.in(languageOf(query))));
     },
   );

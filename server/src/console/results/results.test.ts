@@ -585,6 +585,9 @@ describe('access to results', () => {
     expect(await get<HeatMap>(stranger, '/results/heat-map')).toEqual({
       week: null,
       firstWeek: null,
+      isWhole: true,
+      count: 0,
+      levels: [],
       kpis: [],
       rows: [],
       comparison: { kind: 'none', group: null, available: ['none'] },

@@ -69,6 +69,9 @@ export async function readSegmentMap(db: Db, who: Who, wanted: MapWanted): Promi
   const week = chosenWeek(weeks, wanted.week);
   const about = {
     companyId: null,
+    isWhole: true,
+    count: segments.length,
+    levels: [],
     comparison: { kind: 'none' as const, group: null, available: ['none' as const] },
   };
   if (week === undefined)
@@ -76,7 +79,7 @@ export async function readSegmentMap(db: Db, who: Who, wanted: MapWanted): Promi
   const [valued, statistics, rates] = await Promise.all([
     selectValuedKpis(db, accountId),
     statisticsShown(db, accountId, { first: week, last: week }),
-    selectWeekRates(db, accountId, week, 'segment'),
+    selectWeekRates(db, accountId, week, { kind: 'segment' }),
   ]);
   const ids = [...new Set(valued.flatMap(({ id }) => statistics.questionsOf(id, week)))];
   const segmentIds = segments.map(({ id }) => id);

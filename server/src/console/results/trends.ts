@@ -12,6 +12,8 @@ import {
   statisticsShown,
 } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import type { Trees } from '../groups/trees.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
 import { windowOfWeeks } from './weeks.ts';
 
@@ -19,11 +21,11 @@ import { windowOfWeeks } from './weeks.ts';
 type Wanted = { kpiId: string | undefined; groupIds: string; weeks: number; language: string };
 
 /** Returns a trend. Throws a Fault if the KPI does not exist, or the caller may not see one of the groups. */
-export async function readTrend(db: Db, who: Who, wanted: Wanted): Promise<Trend> {
+export async function readTrend(db: Db, who: Who, trees: Trees, wanted: Wanted): Promise<Trend> {
   const { accountId } = who;
   const { kpiId } = wanted;
   const [groups, weeks, kpi] = await Promise.all([
-    readGroups(db, who),
+    readGroups(db, who, wanted.groupIds.split(',').map(idIn)),
     readWeeks(db, who),
     kpiId === undefined ? null : selectKpi(db, accountId, kpiId),
   ]);
@@ -43,7 +45,7 @@ export async function readTrend(db: Db, who: Who, wanted: Wanted): Promise<Trend
     weeks: axis,
     series: await Promise.all(
       chosen.map(async (group) => ({
-        group: await withPeople(db, who, groups, group),
+        group: await withPeople(db, who, trees, group),
         values: await valuesOf(group.id),
         rolling: rollingOf(group.id),
       })),

@@ -4,7 +4,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { RowWindow } from './runs.sql.ts';
 
-const fileColumns = (db: Db) => db`
+const fileColumns = (db: Db, accountId: AccountId) => db`
   f.file_id                                             as "fileId",
   f.name                                                as "name",
   f.size                                                as "size",
@@ -17,7 +17,7 @@ const fileColumns = (db: Db) => db`
   (select count(*)::integer
    from   files before
    where  f.processed_at is null and f.turn is null
-     and  before.account_id = f.account_id and before.arrival <= f.arrival
+     and  before.account_id = ${accountId} and before.arrival <= f.arrival
      and  before.processed_at is null and before.turn is null
    having count(*) > 0)                                 as "place",
   not f.is_refused                                      as "isKept",
@@ -65,10 +65,11 @@ export async function selectFileRows(
         order  by arrival desc
         limit  ${limit} offset ${offset}
       )
-      select ${fileColumns(db)}
+      select ${fileColumns(db, accountId)}
       from   page
       join   files f using (account_id, file_id)
       ${sendersAndReports(db)}
+      where  f.account_id = ${accountId}
       order  by f.arrival desc`,
   ]);
   return { ...counts!, rows: [...rows] };
@@ -86,7 +87,7 @@ export async function selectFilePage(
   fileId: number,
 ): Promise<FileFound | undefined> {
   const [row] = await db<FileFound[]>`
-    select ${fileColumns(db)},
+    select ${fileColumns(db, accountId)},
            r.message   as "message",
            r.details   as "details",
            r.warnings  as "notices"

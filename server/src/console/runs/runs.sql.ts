@@ -64,6 +64,7 @@ export async function selectRunRows(
       from   page
       join   runs r using (account_id, run_id)
       ${runSources(db)}
+      where  r.account_id = ${accountId}
       order  by r.run_id desc`,
   ]);
   return { total: count!.total, rows: [...rows] };
@@ -112,7 +113,7 @@ export async function selectRemovedGroups(
       from   run_changes c
       join   groups g on g.account_id = c.account_id and g.external_id = c.external_id
       where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'group' and c.action = 'delete'
-        and  exists (select 1 from results s where s.account_id = g.account_id and s.group_id = g.group_id)
+        and  exists (select 1 from results s where s.account_id = ${accountId} and s.group_id = g.group_id)
     ), listed as (
       select external_id, name,
              (select count(distinct s.week)::integer
@@ -146,7 +147,7 @@ export async function selectRemovedManagers(
       where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and c.action = 'delete'
         and  (u.role in ('Manager', 'Administrator')
               or exists (select 1 from memberships m
-                         where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind <> 'memberOf'))
+                         where  m.account_id = ${accountId} and m.user_id = u.user_id and m.kind <> 'memberOf'))
     ), named as (
       select name from removed order by name, user_id limit ${limit}
     )
@@ -161,41 +162,46 @@ export async function selectRemovedManagers(
 export type ChangeFilter = { action: string | null; entity: string | null; search: string | null };
 
 /**
- * The changes of a run with names: the current names of users, the names of users that a pending run would create, and the names
- * that groups had at the time of the run.
+ * Joins the names of changes `c`: the current names of users, the names of users that a pending run would create, and the names that groups
+ * had at the time of the run.
  */
+const namesOf = (db: Db, accountId: AccountId, runId: string) => db`
+    left   join users u on c.entity = 'user' and u.account_id = c.account_id and u.external_id = c.external_id
+    left   join groups g on c.entity = 'group' and g.account_id = c.account_id and g.external_id = c.external_id
+    left   join (select key, value as name
+                 from   pending_runs h cross join json_each_text(h.names)
+                 where  h.account_id = ${accountId} and h.run_id = ${runId}) n
+             on  c.entity = 'user' and c.action = 'create' and n.key = c.external_id`;
+
+const nameOf = (db: Db) => db`
+  coalesce(c.name, g.name, nullif(trim(u.first_name || ' ' || u.last_name), ''), n.name)`;
+
+/** The changes of a run, removals first. Their names are joined only if they are searched: a run can have a million changes. */
 const changesOf = (
   db: Db,
   accountId: AccountId,
   runId: string,
   { action, entity, search }: ChangeFilter,
 ) => db`
-  found as (
-    select c.position, c.entity, c.external_id, c.action, c.fields, g.group_id,
-           coalesce(c.name, g.name, nullif(trim(u.first_name || ' ' || u.last_name), ''), n.name) as name
-    from   run_changes c
-    left   join users u on c.entity = 'user' and u.account_id = c.account_id and u.external_id = c.external_id
-    left   join groups g on c.entity = 'group' and g.account_id = c.account_id and g.external_id = c.external_id
-    left   join (select key, value as name
-                 from   pending_runs h cross join json_each_text(h.names)
-                 where  h.account_id = ${accountId} and h.run_id = ${runId}) n
-             on  c.entity = 'user' and c.action = 'create' and n.key = c.external_id
-    where  c.account_id = ${accountId} and c.run_id = ${runId}
-      and  (${action}::text is null or c.action = ${action})
-      and  (${entity}::text is null or c.entity = ${entity})
-  ), arrivals as (
+  arrivals as (
     select distinct on (entity, external_id)
            coalesce(w ->> 'entity', 'user') as entity, w ->> 'externalId' as external_id, w ->> 'arrivesAs' as arrives_as
     from   runs r cross join json_array_elements(coalesce(r.warnings, '[]')) w
     where  r.account_id = ${accountId} and r.run_id = ${runId} and w ->> 'type' = 'new externalId'
   ), matching as (
-    select found.*, a.arrives_as,
-           row(case action when 'delete' then 0 when 'update' then 1 else 2 end, found.entity, a.arrives_as is null,
-               position) as rank
-    from   found
-    left   join arrivals a on a.entity = found.entity and action = 'delete' and a.external_id = found.external_id
-    where  ${search}::text is null
-       or  position(folded(${search}) in folded(coalesce(name, '') || chr(10) || found.external_id)) > 0
+    select c.position, c.entity, a.arrives_as,
+           case c.action when 'delete' then 0 when 'update' then 1 else 2 end as rank
+    from   run_changes c
+    ${search === null ? db`` : namesOf(db, accountId, runId)}
+    left   join arrivals a on a.entity = c.entity and c.action = 'delete' and a.external_id = c.external_id
+    where  c.account_id = ${accountId} and c.run_id = ${runId}
+      and  (${action}::text is null or c.action = ${action})
+      and  (${entity}::text is null or c.entity = ${entity})
+      and  ${
+        search === null
+          ? true
+          : db`position(folded(${search}) in folded(coalesce(${nameOf(db)}, '') || chr(10) || c.external_id)) > 0`
+      }
   )`;
 
 /** Returns a window of the changes of a run, removals first, and how many match in total. */
@@ -213,22 +219,24 @@ export async function selectRunChanges(
     db<RunChange[]>`
       with ${changesOf(db, accountId, runId, filter)},
       page as (
-        select * from matching order by rank limit ${limit} offset ${offset}
+        select * from matching order by rank, entity, arrives_as is null, position limit ${limit} offset ${offset}
       )
-      select p.position    as "position",
-             p.entity      as "entity",
-             p.external_id as "externalId",
-             p.action      as "action",
-             p.fields      as "fields",
-             p.name        as "name",
-             case when p.action = 'delete' and p.group_id is not null then
+      select c.position    as "position",
+             c.entity      as "entity",
+             c.external_id as "externalId",
+             c.action      as "action",
+             c.fields      as "fields",
+             ${nameOf(db)} as "name",
+             case when c.action = 'delete' and g.group_id is not null then
                (select count(distinct s.week)::integer
                 from   results s
-                where  s.account_id = ${accountId} and s.group_id = p.group_id)
+                where  s.account_id = ${accountId} and s.group_id = g.group_id)
              end           as "weeks",
              p.arrives_as  as "arrivesAs"
       from   page p
-      order  by p.rank`,
+      join   run_changes c on c.account_id = ${accountId} and c.run_id = ${runId} and c.position = p.position
+      ${namesOf(db, accountId, runId)}
+      order  by p.rank, p.entity, p.arrives_as is null, p.position`,
   ]);
   return { total: count!.total, rows: rows.map(withoutNull) };
 }

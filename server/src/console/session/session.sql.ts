@@ -31,9 +31,9 @@ export async function selectSessionFacts(
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",
            (select json_build_object('key', p.public_key, 'name', p.name)
             from   sign_in_providers p
-            where  p.account_id = a.account_id and p.provider_id = ${providerId}) as "provider",
+            where  p.account_id = ${accountId} and p.provider_id = ${providerId}) as "provider",
            json_build_object('runs', case when u.role = 'Administrator' and not u.role_pending
-             then (select count(*)::integer from pending_runs h where h.account_id = a.account_id) else 0 end) as "waiting",
+             then (select count(*)::integer from pending_runs h where h.account_id = ${accountId}) else 0 end) as "waiting",
            u.role = 'Administrator' and not u.role_pending and a.start_dismissed_at is null as "isStarting"
     from   users u
     join   accounts a on a.account_id = u.account_id
@@ -55,7 +55,7 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
            case when s.on_since is not null then json_build_object(
              'since', s.on_since,
              'recoveryCodes', (select count(*) from recovery_codes r
-                               where  r.account_id = u.account_id and r.user_id = u.user_id)) end as "twoFactor",
+                               where  r.account_id = ${accountId} and r.user_id = u.user_id)) end as "twoFactor",
            case when a.digest and u.role in ('Administrator', 'Manager') and not u.role_pending
                 then d.user_id is null end as "digest"
     from   users u

@@ -25,6 +25,8 @@ export type ReadFacts = ReplicaFacts & { served: number; left: number };
 
 export type Reads = {
   of(account: AtVersion): Reading;
+  /** Always reads from the primary server: what can change without the version of the account. */
+  primary: Reading;
   /** Undefined without a replica. */
   facts(): ReadFacts | undefined;
   close(): Promise<void>;
@@ -33,11 +35,17 @@ export type Reads = {
 /** `pool`: for short statements. `reads`: for streamed responses only, two for each if there is a replica; closed with the rest. */
 type Primary = { pool: Pool; reads: Pool };
 
+const readingOf = ({ pool, reads }: Primary): Reading => ({
+  once: (work) => work(pool),
+  stream: (chunks) => chunks(reads, pool),
+});
+
 /** Returns what reads everything from the primary server. */
-export const readPrimary = ({ pool, reads }: Primary): Reads => ({
-  of: () => ({ once: (work) => work(pool), stream: (chunks) => chunks(reads, pool) }),
+export const readPrimary = (primary: Primary): Reads => ({
+  of: () => readingOf(primary),
+  primary: readingOf(primary),
   facts: () => undefined,
-  close: () => reads.end({ timeout: 5 }),
+  close: () => primary.reads.end({ timeout: 5 }),
 });
 
 /** How long a read waits for a connection to the replica, and how long a short read may take there, in ms. */
@@ -76,6 +84,7 @@ export function openReplica(
       once: (work) => readOnce(replica, { short, primary }, account, work),
       stream: (chunks) => stream(replica, { long, primary }, account, chunks),
     }),
+    primary: readingOf(primary),
     facts: () => ({ ...watch.facts(), ...counted }),
     async close() {
       const pools = [short, long, primary.reads];

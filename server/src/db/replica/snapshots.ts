@@ -38,7 +38,7 @@ async function isAt(
 ): Promise<boolean> {
   const [row] = await tx<{ isRight: boolean }[]>`
     select version = ${version}::bigint and pg_is_in_recovery() = ${server === 'replica'}
-           and exists (select from migrations where version = ${latestVersion()}) as "isRight"
+           and exists (select 1 from migrations where version = ${latestVersion()}) as "isRight"
     from   accounts where account_id = ${accountId}`;
   return row?.isRight === true;
 }

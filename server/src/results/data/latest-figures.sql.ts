@@ -61,3 +61,24 @@ export async function selectLatestFigures(
       and  l.figures is not null
     order  by g.group_id`;
 }
+
+/**
+ * Returns the rolling value of some questions in each group: the mean of the latest figure that is shown of each question in the window. Only
+ * for sorting many groups: the values are rounded. The latest figure is that with the largest sum of days and value, because a value
+ * is less than a week; sorting the figures of each group by week would take several times as long.
+ */
+export async function selectRollingValues(
+  db: Db,
+  accountId: AccountId,
+  questionIds: readonly number[],
+  { first, last }: Window,
+): Promise<{ groupId: number; value: number }[]> {
+  return db<{ groupId: number; value: number }[]>`
+    select group_id as "groupId", round(avg(latest - 7 * floor(latest / 7))::numeric, 9)::double precision as "value"
+    from  (select r.group_id, max((r.week - ${first}::date) + r.value) as latest
+           from   results r
+           where  r.account_id = ${accountId} and r.week between ${first} and ${last}
+             and  r.question_id = any(${questionIds as number[]}::integer[]) and r.value is not null and r.answers is not null
+           group  by r.group_id, r.question_id) as each
+    group  by group_id`;
+}

@@ -114,7 +114,7 @@ export async function selectWeekRates(
   db: Db,
   accountId: AccountId,
   week: Week,
-  kind: Kind = 'group',
+  { kind = 'group', groupIds }: { kind?: Kind; groupIds?: readonly number[] | undefined } = {},
 ): Promise<WeekRateRow[]> {
   const existing =
     kind === 'group' ? db`groups` : db`(select account_id, segment_id as group_id from segments)`;
@@ -127,7 +127,8 @@ export async function selectWeekRates(
            r.handed_out as "handedOut"
     from   ${existing} g
     join   response_rates r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
-    where  g.account_id = ${accountId}`;
+    where  g.account_id = ${accountId}
+      and  ${groupIds ? db`g.group_id = any(${groupIds as number[]}::integer[])` : true}`;
 }
 
 /** Yields response rates of the groups, ordered by group and week; without a window, the latest one of each group. */

@@ -58,7 +58,7 @@ export async function* selectFrames(
     select b.question_id, f.frames, o.open
     from   (select question_id, block, ids
             from   items, blocks
-            where  exists (select from usable)
+            where  exists (select 1 from usable)
             order  by question_id, block offset 0) b
     cross  join lateral (
       select string_agg(f.frame, '' order by f.group_id, f.period) as frames
@@ -142,13 +142,13 @@ export function usableIn(
 ): Fragment {
   const isInTheWay =
     kind === fragmentKinds.asked
-      ? db`exists (select from weeks c
+      ? db`exists (select 1 from weeks c
                    where  c.account_id = ${accountId} and c.week > w.week and c.week <= ${last} and c.closed_at is not null)`
       : db`w.shown_at is not null`;
   return db`
     select 1
     where  not exists (
-      select from weeks w
+      select 1 from weeks w
       left   join ${db(complete)} f on f.account_id = w.account_id and f.week = w.week
       where  w.account_id = ${accountId} and w.week between ${first} and ${last} and f.week is null
         and  (w.closed_at is not null or ${isInTheWay})
@@ -192,7 +192,7 @@ export async function selectAccountsToBuild(db: Db): Promise<AccountId[]> {
     select distinct w.account_id as id
     from   weeks w
     where  w.closed_at is not null
-      and  not exists (select from fragment_weeks f where f.account_id = w.account_id and f.week = w.week)
+      and  not exists (select 1 from fragment_weeks f where f.account_id = w.account_id and f.week = w.week)
     order  by w.account_id`;
   return rows.map(({ id }) => id);
 }
@@ -203,7 +203,7 @@ export async function selectWeeksToBuild(db: Db, accountId: AccountId): Promise<
     select w.week as "week"
     from   weeks w
     where  w.account_id = ${accountId} and w.closed_at is not null
-      and  not exists (select from fragment_weeks f where f.account_id = ${accountId} and f.week = w.week)
+      and  not exists (select 1 from fragment_weeks f where f.account_id = ${accountId} and f.week = w.week)
     order  by w.week`;
   return rows.map(({ week }) => week);
 }
@@ -239,8 +239,8 @@ export async function upsertFragments(
     select ${accountId}, ${kind}, ${kpiId}, r.question_id, r.group_id, ${period}, r.frame
     from   unnest(${rows.map((one) => one.questionId)}::integer[], ${rows.map((one) => one.groupId)}::integer[],
                   ${rows.map((one) => one.frame)}::text[]) as r(question_id, group_id, frame)
-    where  exists (select from groups g where g.account_id = ${accountId} and g.group_id = r.group_id)
-      or   exists (select from segments s where s.account_id = ${accountId} and s.segment_id = r.group_id)
+    where  exists (select 1 from groups g where g.account_id = ${accountId} and g.group_id = r.group_id)
+      or   exists (select 1 from segments s where s.account_id = ${accountId} and s.segment_id = r.group_id)
     on     conflict (account_id, kind, kpi_id, question_id, group_id, period) do update set frame = excluded.frame`;
 }
 
@@ -272,8 +272,8 @@ export async function deleteLeftFragments(tx: Transaction, accountId: AccountId)
     where  account_id = ${accountId} and group_id = any(array(
       select d.group_id
       from   (select distinct group_id from fragments where account_id = ${accountId}) d
-      where  not exists (select from groups g where g.account_id = ${accountId} and g.group_id = d.group_id)
-        and  not exists (select from segments s where s.account_id = ${accountId} and s.segment_id = d.group_id)))`;
+      where  not exists (select 1 from groups g where g.account_id = ${accountId} and g.group_id = d.group_id)
+        and  not exists (select 1 from segments s where s.account_id = ${accountId} and s.segment_id = d.group_id)))`;
 }
 
 /** Deletes all fragments of an account. They are created again. */

@@ -32,19 +32,19 @@ export async function* selectPacks(
       select array_agg(group_id order by group_id), array_agg(distinct group_id / ${groupsPerBlock}) from scope
     ),
     usable as materialized (
-      select from b
+      select 1 from b
       where  cardinality(b.ids) * ${most} >= (
                select coalesce(sum(cardinality(p.group_ids)), 0)
                from   pack_blocks p where p.account_id = ${accountId} and p.block = any(b.blocks))
         and  exists (${usableIn(db, accountId, figures, window, 'pack_weeks')})
         and  not exists (
-          select from pack_blocks p
+          select 1 from pack_blocks p
           where  p.account_id = ${accountId} and p.block = any(b.blocks) and p.built <> p.removals)
     )
     select -1, null, null, array_to_string(b.ids, ','),
            ${kind === fragmentKinds.asked ? db`(${openOf(db, accountId, window)})` : null}
     from   b
-    where  exists (select from usable)
+    where  exists (select 1 from usable)
     union  all
     select * from (
       select p.question_id, p.block, p.week, p.pack, null
@@ -52,7 +52,7 @@ export async function* selectPacks(
       where  p.account_id = ${accountId} and p.kind = ${kind} and p.kpi_id = ${kpiId}
         and  p.block = any((select blocks from b)::integer[]) and p.week between ${window.first} and ${window.last}
         and  ${questionIds ? db`p.question_id = any(${questionIds})` : true}
-        and  exists (select from usable)
+        and  exists (select 1 from usable)
       order  by p.question_id, p.block, p.week) p`;
   for await (const rows of inBatches(asBytes(statement), packsPerBatch, batchesAhead)) {
     const isFirst = rows[0]?.[0]?.toString('latin1') === '-1';
@@ -77,7 +77,7 @@ export async function selectAccountsToPack(db: Db): Promise<AccountId[]> {
     select w.account_id as id
     from   weeks w
     where  w.closed_at is not null
-      and  not exists (select from pack_weeks p where p.account_id = w.account_id and p.week = w.week)
+      and  not exists (select 1 from pack_weeks p where p.account_id = w.account_id and p.week = w.week)
     union
     select account_id from pack_blocks where built <> removals
     order  by id`;
@@ -173,7 +173,7 @@ export async function updateBlockBuilt(
     update pack_blocks
     set    built = removals
     where  account_id = ${accountId} and block = ${block} and removals = ${removals}
-      and  not exists (select from pack_weeks where account_id = ${accountId} and week <> all(${weeks}::date[]))`;
+      and  not exists (select 1 from pack_weeks where account_id = ${accountId} and week <> all(${weeks}::date[]))`;
 }
 
 /** Deletes the packs of the blocks of groups or segments, when these are deleted. They are created again without them. */
@@ -199,9 +199,9 @@ export async function deleteLeftPacks(tx: Transaction, accountId: AccountId): Pr
     select b.block as "block"
     from   pack_blocks b
     where  b.account_id = ${accountId} and exists (
-      select from unnest(b.group_ids) as p(group_id)
-      where  not exists (select from groups g where g.account_id = ${accountId} and g.group_id = p.group_id)
-        and  not exists (select from segments s where s.account_id = ${accountId} and s.segment_id = p.group_id))`;
+      select 1 from unnest(b.group_ids) as p(group_id)
+      where  not exists (select 1 from groups g where g.account_id = ${accountId} and g.group_id = p.group_id)
+        and  not exists (select 1 from segments s where s.account_id = ${accountId} and s.segment_id = p.group_id))`;
   await deleteBlocks(
     tx,
     accountId,

@@ -62,17 +62,17 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
            coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end) as "commentThreshold",
            a.publication = 'live'   as "isLive",
            a.noise                  as "noise",
-           (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
+           (select count(*)::integer from groups g where g.account_id = ${accountId}) as "groups",
            u.*,
-           (select count(*)::integer from cards c where c.account_id = a.account_id)  as "cards",
-           (select min(e.at) from audit_entries e where e.account_id = a.account_id)  as "auditSince"
+           (select count(*)::integer from cards c where c.account_id = ${accountId})  as "cards",
+           (select min(e.at) from audit_entries e where e.account_id = ${accountId})  as "auditSince"
     from   accounts a
     cross  join lateral (
              select count(*)::integer                                  as "people",
                     (count(*) filter (where not managed))::integer     as "manual",
-                    (count(*) filter (where not ${canBeReached(db, allChannels)}))::integer as "unreachable"
+                    (count(*) filter (where not ${canBeReached(db, allChannels, accountId)}))::integer as "unreachable"
              from   users u
-             where  u.account_id = a.account_id and u.active) u
+             where  u.account_id = ${accountId} and u.active) u
     where  a.account_id = ${accountId}`;
   if (!row) return undefined;
   const { id, name, timezone, groups, people, manual, unreachable, cards, auditSince } = row;
@@ -93,7 +93,7 @@ export async function selectOpenWeekRules(
            w.noise               as "noise",
            (select count(*)::integer
             from   participants p
-            where  p.account_id = w.account_id and p.week = w.week) as "people"
+            where  p.account_id = ${accountId} and p.week = w.week) as "people"
     from   weeks w
     join   accounts a on a.account_id = w.account_id
     where  w.account_id = ${accountId} and w.closed_at is null
@@ -130,7 +130,7 @@ export async function selectReportedBreakdowns(
            (select json_agg(json_build_object('attribute', p.attribute, 'bands', p.bands)
                             order by array_position(b.cross_of, p.breakdown_id))
             from   breakdowns p
-            where  p.account_id = b.account_id
+            where  p.account_id = ${accountId}
               and  p.breakdown_id = any(coalesce(b.cross_of, array[b.breakdown_id]))) as "by",
            b.opened_at as "openedAt",
            b.closed_at as "closedAt",
@@ -142,7 +142,7 @@ export async function selectReportedBreakdowns(
              select count(distinct r.week)::integer as weeks, min(r.week)::text as first, max(r.week)::text as last
              from   segments s
              join   response_rates r on r.account_id = s.account_id and r.group_id = s.segment_id
-             where  s.account_id = b.account_id and s.breakdown_id = b.breakdown_id) f
+             where  s.account_id = ${accountId} and s.breakdown_id = b.breakdown_id) f
     where  b.account_id = ${accountId} and (b.closed_at is null or f.weeks > 0)
     order  by b.position`;
 }
@@ -168,7 +168,7 @@ export async function selectLeftAfterClosing(db: Db, accountId: AccountId): Prom
     exists (select 1
             from   weeks w
             where  w.account_id = ${accountId} and w.closed_at is not null
-              and  exists (select 1 from ${db(table)} x where x.account_id = w.account_id and x.week = w.week))`;
+              and  exists (select 1 from ${db(table)} x where x.account_id = ${accountId} and x.week = w.week))`;
   const [row] = await db<{ [table: string]: boolean }[]>`
     select ${left('answers')}      as "answers",
            ${left('assignments')}  as "assignments",

@@ -264,7 +264,7 @@ export async function selectRotations(db: Db, accountId: AccountId): Promise<Rot
            (select count(distinct k.question_id)::integer
             from   kpi_questions k
             join   questions q on q.account_id = k.account_id and q.question_id = k.question_id and q.retired_at is null
-            where  k.account_id = s.account_id and k.kpi_id = any(s.kpi_ids)) as "pool"
+            where  k.account_id = ${accountId} and k.kpi_id = any(s.kpi_ids)) as "pool"
     from   schedules s
     where  s.account_id = ${accountId} and s.paused_at is null
     order  by s.schedule_id`;

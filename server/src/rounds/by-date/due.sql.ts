@@ -23,7 +23,7 @@ export async function selectPeopleDue(
       and  btrim(u.attributes ->> ${attribute}) ~ ${datePattern}
       and  btrim(u.attributes ->> ${attribute}) collate "C" between ${range.first} and ${range.last}
       and  not exists (select 1 from asked_by_date a
-                       where  a.account_id = u.account_id and a.schedule_id = ${scheduleId}::integer
+                       where  a.account_id = ${accountId} and a.schedule_id = ${scheduleId}::integer
                          and  a.user_id = u.user_id and a.week >= ${askedSince(day)})`;
   return new Set(rows.map(({ userId }) => userId));
 }
@@ -87,7 +87,7 @@ export async function selectPeopleByDate(
               and  btrim(u.attributes ->> ${attribute}) collate "C" between ${range.first} and ${range.last}
               and  (not ${isActive} or u.active and not exists (
                      select 1 from asked_by_date a
-                     where  a.account_id = u.account_id and a.schedule_id = ${scheduleId}::integer
+                     where  a.account_id = ${accountId} and a.schedule_id = ${scheduleId}::integer
                        and  a.user_id = u.user_id and a.week >= ${askedSince(day)}))
             group  by u.user_id, 1
             having not bool_or(w."isWithout")) p

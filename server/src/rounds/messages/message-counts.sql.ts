@@ -90,8 +90,9 @@ export type Due = { count: number; oldestSeconds: number };
  * counted: while the mail server is unavailable, their number would approach that of the people who have not answered (rules.md P18).
  */
 export async function selectDue(db: Db, channels: Channels, now: number): Promise<Record<Channel, Due>> {
+  const intended = intendedChannelOf(db, channels, db`u.account_id`);
   const rows = await db<(Due & { channel: Channel })[]>`
-    select ${intendedChannelOf(db, channels)} as "channel",
+    select ${intended} as "channel",
            count(*)::integer                as "count",
            greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
                                        - min(coalesce(m.late_since, m.due_at))), 0)::float8 as "oldestSeconds"

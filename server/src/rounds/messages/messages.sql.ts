@@ -1,6 +1,7 @@
 // SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { allChannels, type Channels } from '../../base/messages/channels.ts';
+import { isOnCitus, ofAccount, takenInTurn } from '../../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment } from '../../db/db.ts';
 import { addressOn, type Channel, channelOf, hasSms } from '../reach.sql.ts';
 
@@ -46,21 +47,47 @@ export type DueMessage = MessageKey & {
  */
 export async function takeDue(
   db: Db,
-  { channel, channels }: { channel: Channel; channels: Channels },
+  on: { channel: Channel; channels: Channels },
   now: number,
   count: number,
 ): Promise<DueMessage[]> {
+  return takenInTurn(
+    db,
+    count,
+    () => selectAccountsDue(db, now),
+    (accountId, most) => takeDueOf(db, on, now, most, accountId),
+  );
+}
+
+async function selectAccountsDue(db: Db, now: number): Promise<AccountId[]> {
+  const rows = await db<{ id: AccountId }[]>`
+    select account_id as "id"
+    from   messages
+    where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
+    group  by account_id
+    order  by min(due_at)`;
+  return rows.map(({ id }) => id);
+}
+
+async function takeDueOf(
+  db: Db,
+  { channel, channels }: { channel: Channel; channels: Channels },
+  now: number,
+  count: number,
+  accountId: AccountId | null,
+): Promise<DueMessage[]> {
+  const account = accountId ?? db`u.account_id`;
   return db<DueMessage[]>`
-    with due as (select m.account_id, m.user_id, m.week, m.schedule_id, m.kind, ${channelOf(db, channels)} as channel
+    with due as (select m.account_id, m.user_id, m.week, m.schedule_id, m.kind, ${channelOf(db, channels, account)} as channel
                  from   messages m
                  join   users u on u.account_id = m.account_id and u.user_id = m.user_id
-                 where  m.state = 'waiting' and m.due_at <= to_timestamp(${now / 1000}::double precision)
-                   and  (${channelOf(db, channels)} = ${channel} or ${channelOf(db, allChannels)} is null)
+                 where  m.state = 'waiting' and m.due_at <= to_timestamp(${now / 1000}::double precision) ${ofAccount(db, 'm', accountId)}
+                   and  (${channelOf(db, channels, account)} = ${channel} or ${channelOf(db, allChannels, account)} is null)
                    and  (m.kind = 'invitation'
                          or not exists (select 1
                                         from   messages o
-                                        where  o.account_id = m.account_id and o.user_id = m.user_id and o.week = m.week
-                                          and  o.kind = 'invitation'
+                                        where  o.account_id = ${accountId ?? db`m.account_id`} and o.user_id = m.user_id
+                                          and  o.week = m.week and o.kind = 'invitation'
                                           and  (o.state in ('waiting', 'sending')
                                                 or o.due_at > to_timestamp(${now / 1000 - 7200}::double precision))))
                  order  by m.due_at
@@ -72,6 +99,7 @@ export async function takeDue(
                    from   due
                    where  m.account_id = due.account_id and m.user_id = due.user_id and m.week = due.week
                      and  m.schedule_id = due.schedule_id and m.kind = due.kind
+                     ${ofAccount(db, 'm', accountId)}
                    returning m.*, due.channel)
     select t.account_id                                as "accountId",
            t.user_id                                   as "userId",
@@ -93,24 +121,25 @@ export async function takeDue(
            w.is_live                                   as "isLive",
            k.wrapped                                   as "wrapped",
            coalesce(s.question_ids, '{}')              as "scheduleAsks",
-           ${isUnwanted(db, db`t`)}                    as "isUnwanted"
+           ${isUnwanted(db, db`t`, accountId ?? db`t.account_id`)}                    as "isUnwanted"
     from   taken t
     join   users u on u.account_id = t.account_id and u.user_id = t.user_id
     join   accounts a on a.account_id = t.account_id
     join   weeks w on w.account_id = t.account_id and w.week = t.week
     left   join week_keys k on k.account_id = t.account_id and k.week = t.week
     left   join schedule_weeks s on s.account_id = t.account_id and s.schedule_id = t.schedule_id and s.week = t.week
+    where  true ${ofAccount(db, 'u', accountId)}
     order  by t.account_id, t.user_id`;
 }
 
 /** Condition: m goes to someone who has turned off such emails, or is a reminder to someone who already got one this week. */
-const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
+const isUnwanted = (db: Db, m: ReturnType<Db>, account: AccountId | Fragment) => db`
   (exists (select 1 from reminder_opt_outs r
-           where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id
+           where  r.account_id = ${account} and r.user_id = ${m}.user_id
              and  (r.all_emails or ${m}.kind = 'reminder'))
    or ${m}.kind = 'reminder'
       and (exists (select 1 from messages o
-                   where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
+                   where  o.account_id = ${account} and o.user_id = ${m}.user_id and o.week = ${m}.week
                      and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
 /** Returns what people are asked in a week, and their sealed answers so far, in the order of `people`. */
@@ -158,7 +187,7 @@ export async function beginSending(db: Db, messages: Decided[]): Promise<boolean
     set    state = 'sending', attempts = attempts + 1, begun_at = now()
     from   ${rowsOf(db, items)}
     where  ${isRow(db)} and m.account_id = n."accountId" and m.state = 'waiting'
-      and  not ${isUnwanted(db, db`m`)}
+      and  not ${isUnwanted(db, db`m`, db`m.account_id`)}
       and  n.sealed = array(select encode(a.sealed, 'hex')
                             from   answers a
                             where  a.account_id = m.account_id and a.week = m.week and a.respondent = n.respondent
@@ -226,7 +255,7 @@ export async function recordRefused(
                             due_at = case when g.by_sms then to_timestamp(${now / 1000}::double precision) else m.due_at end,
                             attempts = case when g.by_sms then 0 else m.attempts end
                      from   users u
-                     cross  join lateral (select ${isInvitation} and ${hasSms(db, mayUseSms)}
+                     cross  join lateral (select ${isInvitation} and ${hasSms(db, mayUseSms, key.accountId)}
                                                  and coalesce(lower(u.email) = lower(${address}), true) as by_sms) g
                      where  m.account_id = ${key.accountId} and ${isKey(db, key)}
                        and  m.state = ${hasBegun ? 'sending' : 'waiting'}
@@ -273,12 +302,12 @@ const refusalInsert = (
   { address, reason }: { address: string | Fragment; reason: string },
   condition: Fragment = db`true`,
 ) => db`
-  insert into mail_refusals (account_id, user_id, address, reason)
-  select account_id, user_id, ${address}, ${reason}
+  insert into mail_refusals (account_id, user_id, address, reason, at)
+  select account_id, user_id, ${address}, ${reason}, now()
   from   users
   where  account_id = ${accountId} and user_id = ${userId} and ${condition}
   on conflict (account_id, user_id) do update
-  set    at = now(), address = excluded.address, reason = excluded.reason`;
+  set    at = excluded.at, address = excluded.address, reason = excluded.reason`;
 
 /** Records that the delivery status of a message is unknown. */
 export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {
@@ -302,41 +331,46 @@ export async function postpone(
   if (messages.length === 0) return;
   const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
   await db`
-    with mine as (${placesOf(db, rows)})
+    with mine as (${waitingOf(db, rows, await isOnCitus(db))})
     update messages m
     set    due_at = to_timestamp(mine.until),
            late_since = case when ${isLate}::boolean then m.late_since end
     from   mine
-    where  m.account_id = mine.account_id and m.ctid = mine.place`;
+    where  m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
 /** Deletes those of the messages that are still waiting. */
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${placesOf(db, messages.map(keyOf))})
-    delete from messages m using mine where m.account_id = mine.account_id and m.ctid = mine.place`;
+    with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
+    delete from messages m using mine where m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
 /** Marks those of the messages that are still waiting as unneeded. */
 export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${placesOf(db, messages.map(keyOf))})
+    with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
     update messages m set state = 'unneeded' from mine
-    where  m.account_id = mine.account_id and m.ctid = mine.place`;
+    where  m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
-/** Locks those of the messages that are waiting and not locked by another process, and selects their ctid and `until`. */
-const placesOf = (db: Db, messages: (MessageKey & { until?: number })[]) => db`
-  select m.ctid as place, m.account_id, n.until
+/** Locks those of the messages that are waiting and not locked by another process, and selects their keys and `until`. */
+const waitingOf = (db: Db, messages: (MessageKey & { until?: number })[], onCitus: boolean) => db`
+  select m.account_id, m.user_id, m.week, m.schedule_id, m.kind, n.until
   from   jsonb_to_recordset(${db.json(messages)})
            as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
                 until double precision)
   join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
                    and m.schedule_id = n."scheduleId" and m.kind = n.kind
   where  m.state = 'waiting'
-  for    update of m skip locked`;
+  ${onCitus ? db`` : db`for update of m skip locked`}`;
+
+/** Condition: m is one of these messages, and still waiting. */
+const isMine = (db: Db) => db`
+  m.user_id = mine.user_id and m.week = mine.week
+  and m.schedule_id = mine.schedule_id and m.kind = mine.kind and m.state = 'waiting'`;
 
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
   accountId,
@@ -345,23 +379,3 @@ const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): Messa
   scheduleId,
   kind,
 });
-
-/**
- * Marks messages of all accounts as unknown if the process that was sending them stopped before the receiver replied. Returns
- * their people, with the address to which each message may have been sent.
- */
-export async function endLost(
-  db: Db,
-  channels: Channels,
-): Promise<{ accountId: AccountId; userId: number; week: Week; address: string | null }[]> {
-  return db`
-    update messages m
-    set    state = 'unknown'
-    from   users u
-    where  u.account_id = m.account_id and u.user_id = m.user_id
-      and  m.state = 'sending' and m.begun_at < now() - interval '15 minutes'
-    returning m.account_id as "accountId",
-              m.user_id    as "userId",
-              m.week       as "week",
-              case ${channelOf(db, channels)} when 'mail' then u.email when 'sms' then u.phone end as "address"`;
-}

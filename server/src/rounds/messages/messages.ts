@@ -13,11 +13,11 @@ import { mailChannel, type MessageChannel, smsChannel } from './channels.ts';
 import { openDelivery, type Outgoing, type Unanswered } from './deliver.ts';
 import { replaceLinks } from './link-notices.sql.ts';
 import { newLinks } from '../links.ts';
+import { endLost } from './lost-messages.sql.ts';
 import { selectDue } from './message-counts.sql.ts';
 import {
   deleteMessages,
   type DueMessage,
-  endLost,
   postpone,
   recordUnneeded,
   selectAskedAndSealed,

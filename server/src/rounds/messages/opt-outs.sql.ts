@@ -80,7 +80,7 @@ export async function setSurveyEmails(
                      on conflict (account_id, user_id) do update set all_emails = excluded.all_emails),
          resumed as (delete from reminder_opt_outs r
                      using  person p
-                     where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted === 'all'}::boolean)
+                     where  r.account_id = ${accountId} and r.user_id = p.user_id and ${wanted === 'all'}::boolean)
     select exists (select 1 from person) as "isThere"`;
   return row!.isThere;
 }
@@ -103,7 +103,7 @@ export async function setDigests(
                      returning 1),
          resumed as (delete from digest_opt_outs d
                      using  person p
-                     where  d.account_id = p.account_id and d.user_id = p.user_id and ${wanted}::boolean
+                     where  d.account_id = ${accountId} and d.user_id = p.user_id and ${wanted}::boolean
                      returning 1)
     select exists (select 1 from person)                                          as "isThere",
            ((select count(*) from stopped) + (select count(*) from resumed))::int as "changed"`;

@@ -27,7 +27,7 @@ export async function selectBreakdowns(db: Db, accountId: AccountId): Promise<Br
            b.opened_at    as "openedAt",
            b.closed_at    as "closedAt",
            (select count(*)::integer from segments s
-            where  s.account_id = b.account_id and s.breakdown_id = b.breakdown_id) as "segments"
+            where  s.account_id = ${accountId} and s.breakdown_id = b.breakdown_id) as "segments"
     from   breakdowns b
     where  b.account_id = ${accountId}
     order  by b.position, b.breakdown_id`;

@@ -201,7 +201,7 @@ export async function selectTreeGroups(db: Db, accountId: AccountId): Promise<Tr
       where  g.account_id = ${accountId}
         and  (g.removed_at is null
               or exists (select 1 from groups o
-                         where  o.account_id = g.account_id and o.external_id = ${groupKey(db)} and o.by_scim))
+                         where  o.account_id = ${accountId} and o.external_id = ${groupKey(db)} and o.by_scim))
     ), above as (
       select m.member_id, array_agg(p.group_key order by p.group_key) as group_keys
       from   scim_members m
@@ -243,10 +243,10 @@ export async function deleteLeftMembers(tx: Transaction, accountId: AccountId, s
       where  m.account_id = ${accountId} and m.left_at is not null
         and  g.account_id = m.account_id and g.scim_id = m.group_id and g.removed_at is null and g.created_at <= ${since}
         and  not exists (select 1 from scim_groups c
-                         where  c.account_id = m.account_id and c.scim_id::text = m.member_id
+                         where  c.account_id = ${accountId} and c.scim_id::text = m.member_id
                            and  (c.removed_at is not null or c.created_at > ${since}))
         and  not exists (select 1 from scim_users u
-                         where  u.account_id = m.account_id and u.scim_id::text = m.member_id
+                         where  u.account_id = ${accountId} and u.scim_id::text = m.member_id
                            and  (u.deleted_at is not null or u.created_at > ${since}))
       returning m.group_id
     )
@@ -357,7 +357,7 @@ export async function deleteApplied(tx: Transaction, accountId: AccountId): Prom
       delete from scim_users s
       where  s.account_id = ${accountId} and s.deleted_at is not null
         and  not exists (select 1 from users u
-                         where  u.account_id = s.account_id and u.external_id = s.person_key and u.by_scim)
+                         where  u.account_id = ${accountId} and u.external_id = s.person_key and u.by_scim)
       returning s.scim_id
     )
     delete from scim_members m using gone where m.account_id = ${accountId} and m.member_id = gone.scim_id::text`;
@@ -366,7 +366,7 @@ export async function deleteApplied(tx: Transaction, accountId: AccountId): Prom
       delete from scim_groups g
       where  g.account_id = ${accountId} and g.removed_at is not null
         and  not exists (select 1 from groups o
-                         where  o.account_id = g.account_id and o.external_id = ${groupKey(tx)} and o.by_scim)
+                         where  o.account_id = ${accountId} and o.external_id = ${groupKey(tx)} and o.by_scim)
       returning g.scim_id
     )
     delete from scim_members m using gone where m.account_id = ${accountId} and m.member_id = gone.scim_id::text`;

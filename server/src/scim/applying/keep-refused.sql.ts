@@ -18,10 +18,10 @@ export async function selectAdministratorsAmong(
     where  s.account_id = ${accountId} and s.scim_id = any(${ids}::uuid[])
       and  u.role = 'Administrator' and not u.role_pending and u.active
     order  by coalesce(r.requires_sso, false) and u.email_key is not null
-                and exists (select from break_glass_administrators b
+                and exists (select 1 from break_glass_administrators b
                             join   passwords p on p.account_id = b.account_id and p.user_id = b.user_id
                             join   two_factor f on f.account_id = b.account_id and f.user_id = b.user_id and f.on_since is not null
-                            where  b.account_id = u.account_id and b.user_id = u.user_id) desc,
+                            where  b.account_id = ${accountId} and b.user_id = u.user_id) desc,
               s.removed_at desc, s.position desc`;
   return rows.map(({ id }) => id);
 }

@@ -22,7 +22,7 @@ const columns = (db: Db) => db`
   s.resource     as "resource",
   s.is_blocked   as "isBlocked",
   s.active       as "isActive",
-  exists (select from users u
+  exists (select 1 from users u
           where  u.account_id = s.account_id and u.external_id = s.person_key and u.by_scim) as "isPerson",
   s.kept_user_id as "keptUserId"`;
 
@@ -93,10 +93,10 @@ export async function selectForeignPeople(
     select u.user_id as "id", u.email_key as "emailKey", u.external_id as "externalId", u.active as "active",
            concat_ws(' ', u.first_name, u.last_name) as "name", u.email as "email", u.role as "role",
            case when u.managed then 'push' else 'manual' end as "source",
-           exists (select from break_glass_administrators b
-                   where  b.account_id = u.account_id and b.user_id = u.user_id) as "isBreakGlass",
+           exists (select 1 from break_glass_administrators b
+                   where  b.account_id = ${accountId} and b.user_id = u.user_id) as "isBreakGlass",
            (select s.scim_id::text from scim_users s
-            where  s.account_id = u.account_id and s.person_key = u.external_id) as "keyOwner"
+            where  s.account_id = ${accountId} and s.person_key = u.external_id) as "keyOwner"
     from   users u
     where  u.account_id = ${accountId} and not u.by_scim
       and  (u.email_key = any(${emailKeys}) or u.external_id = any(${personKeys}))

@@ -35,7 +35,7 @@ export async function sentDigest(
   accountId: AccountId,
   { parts, settings }: CommitOfPush,
 ): Promise<Buffer> {
-  const digest = createHash('sha256').update(`parts 2 ${rules} ${JSON.stringify(settings)}`);
+  const digest = createHash('sha256').update(`parts 3 ${rules} ${JSON.stringify(settings)}`);
   for (const part of await selectPartDigests(tx, accountId, parts)) digest.update(part ?? 'none');
   return digest.digest();
 }
@@ -140,8 +140,8 @@ async function compareIndexed(
       chosen.push({ place: usersBefore + i, from: person.from, to: person.to });
     else note(id, usersBefore + i, person.isEmailSent);
   }
-  const json = chosen.length > 0 ? await readStoredJson(tx, accountId, part) : '';
-  const users = chosen.map(({ from, to }) => JSON.parse(json.slice(from, to)) as User);
+  const json = chosen.length > 0 ? await readStoredJson(tx, accountId, part) : Buffer.alloc(0);
+  const users = chosen.map(({ from, to }) => JSON.parse(json.toString('utf8', from, to)) as User);
   return compare(
     scene,
     listOf(scene, users, (i) => (chosen[i] as { place: number }).place),

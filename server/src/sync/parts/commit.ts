@@ -25,8 +25,8 @@ import {
   warnOfNewGroupIds,
   warnOfPending,
 } from '../plan-warnings.ts';
-import { type Plan, planChanges } from '../plan.ts';
-import { rememberRepeated, repeatedIn } from '../repeated/repeated.ts';
+import { emptyPlan, type Plan, planChanges } from '../plan.ts';
+import { canBeRemembered, rememberRepeated, repeatedIn, summaryOfRepeated } from '../repeated/repeated.ts';
 import { requestFaultOf, runEnd } from '../run-end.ts';
 import {
   copyChanges,
@@ -35,9 +35,8 @@ import {
   insertRemovals,
   showProcessing,
   updateFailed,
-  updateRun,
 } from '../runs.sql.ts';
-import { auditRun } from '../runs.ts';
+import { storeRunEnd } from '../runs.ts';
 import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
 import { checkExpected } from '../sync.ts';
 import {
@@ -62,6 +61,7 @@ import {
   selectRemovedPeople,
   selectRepeatedIds,
 } from './sent-people.sql.ts';
+import { keepTextsOfParts } from '../texts/sent-texts.sql.ts';
 import { matchAllEmails } from './shared-emails.ts';
 import { readStoredPart } from './store-part.ts';
 
@@ -118,14 +118,15 @@ async function endCommit(
   const isApplied = !refusal && !isDryRun(settings);
   const outcome = refusal ? 'refused' : isApplied ? 'applied' : 'validated';
   const end = { outcome, ...(refusal && { refusal }), ...(plan && { plan }), setsTree } as const;
-  await updateRun(tx, accountId, run.id, runEnd(settings, findings, end));
-  await auditRun(tx, accountId, run.id);
+  await storeRunEnd(tx, accountId, run.id, runEnd(settings, findings, end));
   await updatePushReport(tx, accountId, run.id, {
     ...(plan && { plan: plan.digest, summary: plan.summary }),
     ...(refusal && { message: refusal.message, details: refusal.details }),
     warnings: findings.warnings(),
   });
-  if (isApplied) await deleteParts(tx, accountId);
+  if (!isApplied) return;
+  await keepTextsOfParts(tx, accountId);
+  await deleteParts(tx, accountId);
 }
 
 /** Checks and plans all parts, and applies the plan unless this is a dry run. `sent`: the digest of what was sent. */
@@ -139,9 +140,13 @@ async function processParts(
   const scene = await openScene(tx, accountId, commit, findings);
   const { refusal, plan } = await process(scene, deleteGroupResults, findings);
   const isApplied = !refusal && !isDryRun(commit.settings);
-  if (plan?.isEmpty && !refusal && findings.warnings().length === 0) {
-    const about = { id: commit.run.id, validateOnly: !isApplied, plan: plan.digest };
-    await rememberRepeated(tx, accountId, about, sent);
+  const about = { hasChanges: plan?.isEmpty !== true, isApplied, warnings: findings.warnings() };
+  if (plan && !refusal && canBeRemembered(commit.settings, about)) {
+    const again = {
+      plan: digestOfParts(digestOf(emptyPlan())).digest('hex'),
+      summary: summaryOfRepeated(plan.summary),
+    };
+    await rememberRepeated(tx, accountId, { id: commit.run.id, validateOnly: !isApplied, ...again }, sent);
   }
   const setsTree = isApplied && scene.lists.data.groups ? scene.tree.setsParents : null;
   return { ...(refusal && { refusal }), ...(plan && { plan }), findings, setsTree };
@@ -315,7 +320,7 @@ async function finishPlan(
   if (removed > 0) await insertRemovals(tx, accountId, runId, changes);
   warnOfNewGroupIds(ofGroups, tree, lists, findings);
   warnOfHistory(await selectWeeksOfGroups(tx, accountId, ofGroups.groups.remove), tree, findings);
-  const digest = createHash('sha256').update(JSON.stringify(['parts 2', digestOf(ofGroups)]));
+  const digest = digestOfParts(digestOf(ofGroups));
   if (removed > 0)
     for await (const batch of selectRemovedPeople(tx, accountId)) digest.update(JSON.stringify(batch));
   for (const part of parts) digest.update(part.digest);
@@ -328,6 +333,9 @@ async function finishPlan(
     pending,
   };
 }
+
+/** Returns a digest of a push, to which the removals and the digests of the changed parts are added. `groups`: the digest of what it does to groups. */
+const digestOfParts = (groups: string) => createHash('sha256').update(JSON.stringify(['parts 2', groups]));
 
 /** Returns a digest of everything that the plan of a part does, like that of a whole request. */
 function digestOf({ changes, groups, users, memberships }: Plan): string {

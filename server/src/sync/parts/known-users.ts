@@ -13,17 +13,22 @@ export type SentBefore = { id: number; externalId: string; fingerprint: string }
 
 /** Collects users, and returns what finds them. `count`: about how many there are; any number works. */
 export async function knownUsers(batches: AsyncIterable<SentBefore[]>, count: number): Promise<KnownUsers> {
+  const collected = newKnownUsers(count);
+  for await (const batch of batches) for (const user of batch) collected.add(user);
+  return collected;
+}
+
+/** Returns a collection of users. `count`: about how many there are. */
+export function newKnownUsers(count: number): KnownUsers & { add(user: SentBefore): void } {
   let table = newTable(count);
   let size = 0;
-  for await (const batch of batches) {
-    for (const { id, externalId, fingerprint } of batch) {
+  return {
+    add({ id, externalId, fingerprint }) {
       if (++size * 2 > table.places) table = enlarged(table);
       const [a, b] = externalIdDigest(externalId);
       const [c, d] = halvesOf(fingerprint);
       put(table, id, [a, b, c, d]);
-    }
-  }
-  return {
+    },
     unchanged({ externalId: [a, b], fingerprint: [c, d] }) {
       const { entries, ids, places } = table;
       for (let at = a & (places - 1); ids[at] !== 0; at = (at + 1) & (places - 1)) {

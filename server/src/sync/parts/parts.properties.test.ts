@@ -1,25 +1,31 @@
-// A push in parts does exactly what one request with the same lists does: for random lists, split at random, sent to two accounts with the same
+// A push in parts does the same as one request with the same lists: random lists, with faults, split at random, sent to two accounts with the same
 // history, one as requests and one in parts.
-import type { Report, Settings } from '@soundings/contract/organization.ts';
+import type { Report } from '@soundings/contract/organization.ts';
 import type { Push } from '@soundings/contract/people/push-parts.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccount } from '../../accounts/accounts.ts';
-import { Fault } from '../../base/errors.ts';
+import type { Fault } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { inTransaction } from '../../db/db.ts';
-import { createGroup } from '../../people/groups.ts';
-import { createUser } from '../../people/users.ts';
-import { defineAttribute } from '../../people/attributes.changes.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { cases } from '../../testing/house/cases.ts';
-import { pushOrganization } from '../sync.ts';
 import { commitPush } from './commit.ts';
 import { beginCommit, deletePush, openPush, readPush, readPushChanges } from './parts.ts';
 import { stateOf } from './account-state.fixture.ts';
+import {
+  withMostOf,
+  bytesOf,
+  type Data,
+  newTwin,
+  type Outcome,
+  requests,
+  newRun,
+  type Sent,
+  pushWholeLists,
+  inTextOrder,
+} from './random-pushes.fixture.ts';
 import { storePart } from './store-part.ts';
 
 let database: TestDatabase;
@@ -27,38 +33,6 @@ beforeAll(async () => {
   database = await openTestDatabase();
 });
 afterAll(() => database.close());
-
-type Data = { users?: object[]; groups?: object[] };
-type Sent = { data: Data; settings: Settings };
-/** What both ways of sending have in common. */
-type Outcome = {
-  summary?: Report['summary'];
-  changes?: Report['changes'];
-  faults?: unknown[];
-  warnings: unknown[];
-};
-
-const runOf = () => ({ id: newId(), source: 'api' as const, tokenId: null, address: null, file: null });
-const bytesOf = (value: unknown) => ({ bytes: new TextEncoder().encode(JSON.stringify(value)), gzip: false });
-const sorted = (list: { type: string; path?: string; message?: string }[]) =>
-  list.map(({ type, path, message }) => `${type} ${path} ${message}`).toSorted();
-
-async function sendWhole(accountId: number, sent: Sent): Promise<Outcome> {
-  try {
-    const { summary, changes, warnings } = await pushOrganization(
-      database.pool,
-      accountId,
-      runOf(),
-      bytesOf(sent),
-      { deleteGroupResults },
-    );
-    return { summary, changes, warnings: sorted(warnings) };
-  } catch (error) {
-    if (error instanceof Fault && error.kind === 'invalid')
-      return { faults: sorted(error.details), warnings: [] };
-    throw error;
-  }
-}
 
 /** Sends the same lists in parts: `cuts` says where they are split, and in which order the parts are sent, some of them twice. */
 async function sendInParts(accountId: number, { data, settings }: Sent, cuts: number[]): Promise<Outcome> {
@@ -78,7 +52,7 @@ async function sendInParts(accountId: number, { data, settings }: Sent, cuts: nu
     await deletePush(pool, accountId, pushId);
     return { faults: ['a part was refused'], warnings: [] };
   }
-  const run = runOf();
+  const run = newRun();
   const body = { parts: parts.length, settings } as unknown as JsonValue;
   const begun = await beginCommit(pool, accountId, { id: pushId, run, body });
   await commitPush(pool, accountId, { ...begun, run }, deleteGroupResults);
@@ -87,8 +61,8 @@ async function sendInParts(accountId: number, { data, settings }: Sent, cuts: nu
   await deletePush(pool, accountId, pushId);
   const { outcome, summary, details, warnings = [] } = push.run as NonNullable<Push['run']>;
   return outcome === 'refused'
-    ? { faults: sorted(details ?? []), warnings: [] }
-    : { summary: summary as Report['summary'], changes, warnings: sorted(warnings) };
+    ? { faults: inTextOrder(details ?? []), warnings: [] }
+    : { summary: summary as Report['summary'], changes, warnings: inTextOrder(warnings) };
 }
 
 function split({ users, groups }: Data, cuts: number[]): Data[] {
@@ -110,96 +84,19 @@ function split({ users, groups }: Data, cuts: number[]): Data[] {
   return parts.length > 0 ? parts : [{}];
 }
 
-async function newTwin(): Promise<number> {
-  return inTransaction(database.pool, async (tx) => {
-    const { id } = await createAccount(tx, { name: 'Twin' });
-    await createUser(tx, id, { firstName: 'Ada', email: 'ada@example.org', role: 'Administrator' });
-    await createUser(tx, id, { firstName: 'Manual', externalId: 'u7', email: 'm7@example.org' });
-    const manual = await createGroup(tx, id, { name: 'Manual', externalId: 'g6' });
-    await createUser(tx, id, { firstName: 'In manual', memberships: { memberOf: [manual] } });
-    await defineAttribute(tx, id, { name: 'site', allowedValues: ['North', 'South'] });
-    return id;
-  });
-}
-
-const seldom = <T>(value: fc.Arbitrary<T>, usual: fc.Arbitrary<T>, weight = 12) =>
-  fc.oneof({ arbitrary: usual, weight }, { arbitrary: value, weight: 1 });
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const group = fc.constantFrom('g0', 'g1', 'g2', 'g3', 'g6');
-const userOf = (externalId: string) =>
-  fc.record(
-    {
-      externalId: fc.constant(externalId),
-      firstName: fc.constantFrom('Eva', 'Åke'),
-      lastName: seldom(fc.constant('x'.repeat(501)), fc.constantFrom('Ek', 'Öberg'), 60),
-      // Mostly an address of its own or of the next one, so that addresses are swapped, left and taken over.
-      email: fc.option(
-        fc.constantFrom(
-          `${externalId}@example.org`,
-          `${externalId}@example.org`,
-          `u${(Number(externalId.slice(1)) + 1) % 12}@example.org`,
-          'ADA@example.org',
-        ),
-      ),
-      active: fc.boolean(),
-      accessInfo: fc.record(
-        {
-          memberOf: fc.array(seldom(fc.constant('g9'), group, 40), { maxLength: 3 }),
-          adminOf: fc.array(group, { maxLength: 1 }),
-          role: fc.constantFrom('User', 'Manager', 'Administrator'),
-        },
-        { requiredKeys: [] },
-      ),
-      externalProperties: fc.record({
-        site: seldom(fc.constant('East'), fc.constantFrom('North', 'South'), 40),
-      }),
-    },
-    { requiredKeys: ['externalId', 'firstName', 'lastName'] },
-  );
-const ids = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
-const users = fc
-  .shuffledSubarray([...ids('u', 7), ...ids('u', 12).slice(8)])
-  .chain((list) =>
-    seldom(fc.constant(list.slice(0, 1)), fc.constant([] as string[]), 15).chain((again) =>
-      seldom(fc.constant<string[]>(['u7']), fc.constant([] as string[]), 15).chain((manual) =>
-        fc.tuple(...[...list, ...again, ...manual].map(userOf)),
-      ),
-    ),
-  );
-const groups = fc.shuffledSubarray(ids('g', 5)).chain((list) =>
-  fc.tuple(
-    ...list.map((externalId) =>
-      fc.record(
-        {
-          externalId: fc.constant(externalId),
-          name: fc.constantFrom('North', 'South'),
-          description: fc.option(fc.constant('Text')),
-          parent: fc.option(seldom(group, fc.constantFrom('g0', 'g6'), 6)),
-        },
-        { requiredKeys: ['externalId', 'name'] },
-      ),
-    ),
-  ),
-);
-const requests = fc.record({
-  data: fc
-    .record({ users: maybe(users), groups: maybe(groups) })
-    .map((data): Data => JSON.parse(JSON.stringify(data)) as Data),
-  settings: fc.record({
-    validateOnly: seldom(fc.constant(true), fc.constant(false), 4),
-    forceSetLanguage: fc.boolean(),
-    maxUsersDeleted: seldom(fc.constant(1), fc.constant(200), 8),
-  }),
-  cuts: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
-});
-
 test('a push in parts has the same result, changes and faults as one request with the same lists', async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: 1, maxLength: 6 }), async (list) => {
-      const [whole, inParts] = [await newTwin(), await newTwin()];
-      for (const { cuts, ...sent } of list) {
-        const [first, second] = [await sendWhole(whole, sent), await sendInParts(inParts, sent, cuts)];
+      const [whole, inParts] = [await newTwin(database.pool), await newTwin(database.pool)];
+      let earlier: Data | undefined;
+      for (const { cuts, ...random } of list) {
+        const sent = withMostOf(random, earlier, cuts);
+        earlier = sent.data;
+        const [first, second] = [
+          await pushWholeLists(database.pool, whole, sent),
+          await sendInParts(inParts, sent, cuts),
+        ];
         const kind =
           second.faults?.[0] === 'a part was refused' ? 'part' : second.faults ? 'refused' : 'done';
         seen.set(kind, (seen.get(kind) ?? 0) + 1);

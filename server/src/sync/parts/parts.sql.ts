@@ -1,6 +1,7 @@
 // SQL for pushes in parts. Writers: parts.ts, store-part.ts, commit.ts.
 import type { Change, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
+import { isOnCitus } from '../../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import type { Outcome } from '../runs.sql.ts';
 
@@ -75,13 +76,14 @@ export async function deletePushRow(tx: Transaction, accountId: AccountId): Prom
 
 /** Deletes, in every account, the pushes that were not used for `hours`, and those that are a week old. Those that a commit is processing stay. */
 export async function deleteUnusedPushes(db: Db, hours: number): Promise<void> {
+  const onCitus = await isOnCitus(db);
+  const isUnused = db`(last_used_at < now() - make_interval(hours => ${hours}) or opened_at < now() - interval '7 days')`;
   await db`
     delete from pushes p
     using  (select account_id from pushes
-            where  account_id in (select account_id from accounts)
-              and  (last_used_at < now() - make_interval(hours => ${hours}) or opened_at < now() - interval '7 days')
-            for    update skip locked) as unused
-    where  p.account_id = unused.account_id`;
+            where  account_id in (select account_id from accounts) and ${isUnused}
+            ${onCitus ? db`` : db`for update skip locked`}) as unused
+    where  p.account_id = unused.account_id and ${isUnused}`;
 }
 
 /** What is stored of a part, without its content. `users`, `groups`: how many it lists; null if it has no such list. */

@@ -4,10 +4,14 @@ import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { halvesOf } from '../../base/crypto/digest.ts';
+import type { JsonValue } from '../../base/json.ts';
 import { cases } from '../../testing/house/cases.ts';
+import type { SentOrganization } from '../check.ts';
+import { newFindings } from '../findings.ts';
 import { fingerprintOf } from '../repeated/fingerprints.ts';
+import { indexOfLists, readParsed } from '../texts/read-lists.ts';
 import { knownUsers } from './known-users.ts';
-import { externalIdDigest, indexedJson, peopleOfIndex } from './people-index.ts';
+import { externalIdDigest, knownTextsOf, peopleOfIndex } from './people-index.ts';
 
 const names = ['a', 'Åsa, "b"', 'c\\', '🙂', 'new'];
 const idOf = (name: string) => (name === 'new' ? null : names.indexOf(name) + 100_000);
@@ -34,32 +38,43 @@ const groups = fc.option(fc.array(fc.record({ externalId: text, name: text }), {
   nil: undefined,
 });
 
+type Data = { users: User[]; groups?: object[] };
+/** Reads lists without checking them: here, users have any texts. */
+const unchecked = (value: JsonValue): SentOrganization => ({
+  settings: {},
+  data: (value as { data: Data }).data as SentOrganization['data'],
+  places: { users: new Map(), groups: new Map() },
+});
+/** Returns the index of the people of a list, and their JSON as it is stored. */
+function indexed(data: Data) {
+  const json = Buffer.from(JSON.stringify({ data }));
+  const lists = readParsed(json, unchecked, newFindings())!;
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: [1, 2, 3, 4] });
+  return { index: index(3), stored: Buffer.concat([Buffer.from('{},'), stored.content]) };
+}
+
 test('fingerprints, addresses and places are those of the people', () => {
   fc.assert(
     fc.property(fc.array(person, { maxLength: 8 }), groups, (users, listed) => {
-      const data = listed ? { users, groups: listed } : { users };
-      const { json, index } = indexedJson(data);
-      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(data)));
-      const people = peopleOfIndex(index() as Buffer, idOf)!;
+      const { index, stored } = indexed(listed ? { users, groups: listed } : { users });
+      const people = peopleOfIndex(index, idOf)!;
       expect(people.count).toBe(users.length);
       for (const user of users) {
         const { externalId, fingerprint, isEmailSent, from, to } = people.next();
         expect(externalId).toEqual(externalIdDigest(user.externalId));
         expect(fingerprint).toEqual(halvesOf(fingerprintOf(user, false, idOf)));
         expect(isEmailSent).toBe(user.email !== undefined);
-        expect(JSON.parse(json.slice(from, to))).toEqual(JSON.parse(JSON.stringify(user)));
+        expect(JSON.parse(stored.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(user)));
       }
     }),
     cases(300),
   );
 });
 
-test('a part without users has no index, and an index of another version is not read', () => {
-  const ofGroups = indexedJson({ groups: [] });
-  expect([ofGroups.json, ofGroups.index()]).toEqual(['{"groups":[]}', null]);
-  const index = indexedJson({ users: [] }).index() as Buffer;
-  index[0] = 2;
-  expect(peopleOfIndex(index, idOf)).toBeUndefined();
+test('an index of another version is not read', () => {
+  const { index } = indexed({ users: [] });
+  index[0] = 1;
+  expect([peopleOfIndex(index, idOf), knownTextsOf(index)]).toEqual([undefined, undefined]);
 });
 
 describe('known users', () => {

@@ -1,14 +1,20 @@
-// An index of the people in a part: for each person a fingerprint without groups, the groups by their position in a list of names, and how long
-// the person's JSON is. With it, a commit compares a part without parsing it, and parses only people who may have changed. Pure.
+// An index of the people in a list: for each person a digest of the text that was sent, a fingerprint without groups, the groups by their
+// position in a list of names, and how long the texts are. With it, a commit compares a part without parsing it, and parses only people who may
+// have changed. A later list is read with the index of an earlier one, and only texts that are new are parsed. Pure.
 import type { User } from '@soundings/contract/organization.ts';
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
 import { Digest } from '../../base/crypto/digest.ts';
 import { addGroups, ownDigest } from '../repeated/fingerprints.ts';
+import { digestText, type Seed } from '../texts/text-digest.ts';
+import { Bytes, ReadBytes } from './index-bytes.ts';
 
-/** Change it with the format, and with what `ownDigest` and `addGroups` digest. Indexes of another version are not read. */
-const version = 1;
+/**
+ * Change it with the format, with what `ownDigest` and `addGroups` digest, and with what makes a user invalid or causes a warning: the texts of
+ * an index are not checked again. Indexes of another version are not read.
+ */
+const version = 2;
 
-/** A person of an index. `externalId` and `fingerprint`: digests of 64 bits. `from`, `to`: where the person's JSON is in that of the part. */
+/** A person of an index. `externalId` and `fingerprint`: digests of 64 bits. `from`, `to`: where the person's JSON is in that of the part, in bytes. */
 export type IndexedPerson = {
   externalId: readonly [number, number];
   fingerprint: readonly [number, number];
@@ -17,48 +23,139 @@ export type IndexedPerson = {
   to: number;
 };
 
+/** The texts of an index that were sent without any fault or warning. */
+export type KnownTexts = {
+  /** The index. */
+  bytes: Buffer;
+  seed: Seed;
+  /** For each person the length of the text that was sent; 0 if it can't be recognized. Four numbers of its digest. */
+  lengths: Int32Array;
+  digests: Uint32Array;
+  /** For each person the length of the JSON as the service writes it, and how many JSON values it has. */
+  canonical: Int32Array;
+  values: Int32Array;
+  /** Whether the user is another one than the text says: then the JSON as the service writes it is stored. */
+  isChanged: Uint8Array;
+  /** Where the entry of each person begins in `bytes`, and where the last one ends. */
+  at: Int32Array;
+  start: number;
+  names: string[];
+};
+
 /** Returns the digest of an externalId in an index. */
 export const externalIdDigest = (externalId: string): [number, number] =>
   new Digest().add(externalId).halves();
 
-/** Returns the JSON of the lists of a part, and a function that returns the index of its people; null if it lists none. */
-export function indexedJson({ users, groups }: { users?: User[]; groups?: unknown[] }): {
-  json: string;
-  index: () => Buffer | null;
-} {
-  if (!users) return { json: JSON.stringify({ groups }), index: () => null };
-  const texts = users.map((user) => JSON.stringify(user));
-  const start = groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[';
-  return { json: `${start}${texts.join()}]}`, index: () => indexOf(users, texts, start.length) };
-}
+/** Where the text of a user is in what was sent. */
+export type SentText = { view: DataView; from: number; to: number };
 
-function indexOf(users: User[], texts: string[], start: number): Buffer {
-  const names = new Map<string, number>();
-  const people = new Bytes(users.length * 40);
-  for (let i = 0; i < users.length; i++) {
-    const { externalId, email, accessInfo } = users[i] as User;
-    const [a, b] = externalIdDigest(externalId);
-    const [c, d] = ownDigest(users[i] as User, false).state();
-    people.addWord(a);
-    people.addWord(b);
-    people.addWord(c);
-    people.addWord(d);
-    people.addNumber((texts[i] as string).length * 2 + (email === undefined ? 0 : 1));
+/** A user as a list gives it. `canonical`: how many bytes its JSON has. `isChanged`: whether this is another user than the text says. */
+export type IndexedUser = { user: User; text: SentText | undefined; canonical: number; isChanged: boolean };
+
+/** Writes an index. Texts that were known before can be added as they are. */
+export class PeopleWriter {
+  readonly #seed: Seed;
+  readonly #known: KnownTexts | undefined;
+  readonly #names: Map<string, number>;
+  readonly #people: Bytes;
+  readonly #digest = new Uint32Array(4);
+  #count = 0;
+
+  constructor(known: KnownTexts | undefined, count: number, seed: Seed) {
+    this.#known = known;
+    this.#seed = known?.seed ?? seed;
+    this.#names = new Map(known?.names.map((name, i) => [name, i]));
+    this.#people = new Bytes(count * 56);
+  }
+
+  /** Adds the people of the known texts from one position to another. */
+  addKnown(from: number, to: number): void {
+    const { bytes, at } = this.#known as KnownTexts;
+    this.#people.addBytes(bytes.subarray(at[from], at[to]));
+    this.#count += to - from;
+  }
+
+  add({ user, text, canonical, isChanged }: IndexedUser): void {
+    const { externalId, email, accessInfo } = user;
+    const people = this.#people;
+    this.#digest.fill(0);
+    if (text) digestText(text.view, text, this.#seed, { digest: this.#digest, at: 0 });
+    for (const word of this.#digest) people.addWord(word);
+    for (const word of externalIdDigest(externalId)) people.addWord(word);
+    for (const word of ownDigest(user, false).state()) people.addWord(word);
+    people.addNumber(text ? text.to - text.from : 0);
+    people.addNumber(canonical * 4 + (email === undefined ? 0 : 1) + (isChanged || !text ? 2 : 0));
+    people.addNumber(valuesOf(user));
     for (const kind of membershipKinds) {
       const listed = accessInfo?.[kind];
       people.addNumber(listed ? listed.length + 1 : 0);
       if (!listed) continue;
       for (const name of listed) {
-        let known = names.get(name);
-        if (known === undefined) names.set(name, (known = names.size));
+        let known = this.#names.get(name);
+        if (known === undefined) this.#names.set(name, (known = this.#names.size));
         people.addNumber(known);
       }
     }
+    this.#count++;
   }
-  const head = new Bytes(64 + names.size * 16);
-  for (const number of [version, start, users.length, names.size]) head.addNumber(number);
-  for (const name of names.keys()) head.addText(name);
-  return Buffer.concat([head.written(), people.written()]);
+
+  /** Returns the index. `start`: where the first person is in the JSON of the part. */
+  written(start: number): Buffer {
+    const head = new Bytes(64 + this.#names.size * 16);
+    head.addNumber(version);
+    for (const word of this.#seed) head.addWord(word);
+    for (const number of [start, this.#count, this.#names.size]) head.addNumber(number);
+    for (const name of this.#names.keys()) head.addText(name);
+    return Buffer.concat([head.written(), this.#people.written()]);
+  }
+}
+
+/** Returns how many values the JSON of a user has, without unknown fields. */
+function valuesOf(user: User): number {
+  const { accessInfo = {}, externalProperties = {} } = user;
+  let count = 1 + keysOf(user) + keysOf(accessInfo) + keysOf(externalProperties);
+  for (const kind of membershipKinds) count += accessInfo[kind]?.length ?? 0;
+  return count;
+}
+
+const keysOf = (object: object) => Object.keys(object).length;
+
+/** What an index begins with. */
+function headOf(bytes: ReadBytes): { seed: Seed; start: number; count: number; names: string[] } | undefined {
+  if (bytes.number() !== version) return undefined;
+  const seed: Seed = [bytes.word(), bytes.word(), bytes.word(), bytes.word()];
+  const [start, count] = [bytes.number(), bytes.number()];
+  return { seed, start, count, names: Array.from({ length: bytes.number() }, () => bytes.text()) };
+}
+
+/** Returns the texts of an index; undefined if it has another version, or many names of groups that no longer occur. */
+export function knownTextsOf(index: Buffer): KnownTexts | undefined {
+  const read = new ReadBytes(index);
+  const head = headOf(read);
+  if (!head || head.names.length > 4 * head.count + 1_000) return undefined;
+  const { seed, start, count, names } = head;
+  const numbers = () => new Int32Array(count);
+  const [lengths, canonical, values, at] = [numbers(), numbers(), numbers(), new Int32Array(count + 1)];
+  const [digests, isChanged] = [new Uint32Array(4 * count), new Uint8Array(count)];
+  for (let i = 0; i < count; i++) {
+    at[i] = read.position();
+    for (let word = 0; word < 4; word++) digests[4 * i + word] = read.word();
+    for (let word = 0; word < 4; word++) read.word();
+    lengths[i] = read.number();
+    const flagged = read.number();
+    canonical[i] = flagged >>> 2;
+    isChanged[i] = (flagged >>> 1) & 1;
+    values[i] = read.number();
+    for (const _ of membershipKinds) for (let left = read.number(); left > 1; left--) read.number();
+  }
+  at[count] = read.position();
+  return { bytes: index, seed, lengths, digests, canonical, values, isChanged, at, start, names };
+}
+
+/** Returns the digest of the externalId of the person at a position of known texts. */
+export function idDigestAt({ bytes, at }: KnownTexts, place: number): [number, number] {
+  const from = (at[place] as number) + 16;
+  return [bytes.readUInt32LE(from), bytes.readUInt32LE(from + 4)];
 }
 
 /**
@@ -70,111 +167,33 @@ export function peopleOfIndex(
   idOf: (name: string) => number | null,
 ): { count: number; next(): IndexedPerson } | undefined {
   const bytes = new ReadBytes(index);
-  if (bytes.number() !== version) return undefined;
-  let from = bytes.number();
-  const count = bytes.number();
-  const ids = Array.from({ length: bytes.number() }, () => idOf(bytes.text()));
+  const head = headOf(bytes);
+  if (!head) return undefined;
+  let from = head.start;
+  const ids = head.names.map(idOf);
   const next = (): IndexedPerson => {
+    for (let word = 0; word < 4; word++) bytes.word();
     const externalId = [bytes.word(), bytes.word()] as const;
     const digest = Digest.from(bytes.word(), bytes.word());
-    const lengthAndFlag = bytes.number();
+    const [length, flagged] = [bytes.number(), bytes.number()];
+    bytes.number();
     for (const kind of membershipKinds) {
-      const length = bytes.number();
-      if (length === 0) continue;
+      const listed = bytes.number();
+      if (listed === 0) continue;
       const groups: (number | null)[] = [];
-      for (let i = 1; i < length; i++) groups.push(ids[bytes.number()] ?? null);
+      for (let i = 1; i < listed; i++) groups.push(ids[bytes.number()] ?? null);
       addGroups(digest, kind, groups);
     }
-    const to = from + Math.floor(lengthAndFlag / 2);
+    const to = from + ((flagged & 2) === 0 ? length : flagged >>> 2);
     const person = {
       externalId,
       fingerprint: digest.halves(),
-      isEmailSent: lengthAndFlag % 2 === 1,
+      isEmailSent: (flagged & 1) === 1,
       from,
       to,
     };
     from = to + 1; // a comma
     return person;
   };
-  return { count, next };
-}
-
-/** Writes numbers and texts one after another. */
-class Bytes {
-  #bytes: Buffer;
-  #length = 0;
-
-  constructor(size: number) {
-    this.#bytes = Buffer.allocUnsafe(size);
-  }
-
-  /** Adds 32 bits. */
-  addWord(word: number): void {
-    const bytes = this.#room(4);
-    const at = this.#length;
-    bytes[at] = word & 255;
-    bytes[at + 1] = (word >>> 8) & 255;
-    bytes[at + 2] = (word >>> 16) & 255;
-    bytes[at + 3] = word >>> 24;
-    this.#length = at + 4;
-  }
-
-  /** Adds a number from 0 to 2³¹ − 1, in as many bytes as it needs. */
-  addNumber(number: number): void {
-    const bytes = this.#room(5);
-    let at = this.#length;
-    let rest = number;
-    for (; rest > 127; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
-    bytes[at++] = rest;
-    this.#length = at;
-  }
-
-  addText(text: string): void {
-    const bytes = Buffer.from(text);
-    this.addNumber(bytes.length);
-    this.#length += bytes.copy(this.#room(bytes.length), this.#length);
-  }
-
-  written(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  #room(more: number): Buffer {
-    if (this.#length + more <= this.#bytes.length) return this.#bytes;
-    const larger = Buffer.allocUnsafe(2 * this.#bytes.length + more);
-    this.#bytes.copy(larger);
-    this.#bytes = larger;
-    return larger;
-  }
-}
-
-/** Reads what `Bytes` has written. */
-class ReadBytes {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-
-  word(): number {
-    this.#at += 4;
-    return this.#bytes.readUInt32LE(this.#at - 4);
-  }
-
-  number(): number {
-    let [number, factor] = [0, 1];
-    for (;;) {
-      const byte = this.#bytes[this.#at++] as number;
-      number += (byte & 127) * factor;
-      if (byte < 128) return number;
-      factor *= 128;
-    }
-  }
-
-  text(): string {
-    const length = this.number();
-    this.#at += length;
-    return this.#bytes.toString('utf8', this.#at - length, this.#at);
-  }
+  return { count: head.count, next };
 }

@@ -16,15 +16,18 @@ import {
   zstdDecompress as zstdDecompressWithCallback,
 } from 'node:zlib';
 import { accountById } from '../../accounts/accounts.ts';
+import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
-import { readJson, type SentBody, tooLargeFault } from '../parse.ts';
+import { jsonOf, type SentBody, tooLargeFault } from '../texts/parse.ts';
 import { requestFaultOf } from '../run-end.ts';
 import { lockOpenPush, partsMissing } from './parts.ts';
 import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart } from './parts.sql.ts';
-import { indexedJson } from './people-index.ts';
+import { userCountOf, indexOfLists, readByTexts, type ReadLists, readParsed } from '../texts/read-lists.ts';
+import { selectTexts } from '../texts/sent-texts.sql.ts';
+import { knownTextsOf } from './people-index.ts';
 
 const compress = promisify(zstdCompressWithCallback);
 const decompress = promisify(zstdDecompressWithCallback);
@@ -37,28 +40,46 @@ export async function storePart(
   body: SentBody,
 ): Promise<PartReceipt> {
   const findings = newFindings();
-  const read = await readJson(body, maxPartBytes, findings);
-  const organization = read && readPart(read.value, findings);
-  if (!organization || findings.faultCount() > 0) throw requestFaultOf(findings);
-  const { users, groups } = organization.data;
-  const counts = { users: users?.length ?? null, groups: groups?.length ?? null };
+  const json = await jsonOf(body, maxPartBytes, findings);
+  const index = json && (await selectTexts(pool, accountId, part));
+  const lists =
+    json &&
+    (readByTexts(json, index && knownTextsOf(index), readPart) ?? readParsed(json, readPart, findings));
+  if (!lists || findings.faultCount() > 0) throw requestFaultOf(findings);
+  const { users, groups } = lists.organization.data;
+  const counts = { users: users ? userCountOf(lists) : null, groups: groups?.length ?? null };
   if ((counts.users ?? 0) + (counts.groups ?? 0) > maxPartEntries)
     throw tooLargeFault(
       `A part can list at most ${maxPartEntries} users and groups. Split it into several parts.`,
     );
-  const { json, index } = indexedJson(organization.data);
-  const text = Buffer.from(json);
-  const compressing = compress(text); // on another thread
-  const people = index();
-  const content = await compressing;
+  const { json: text, bytes, people } = storedJson(lists);
+  const content = await compress(text); // on another thread
   await inTransaction(pool, async (tx) => {
     await limitLockWait(tx); // a thread's connections wait longer, and a part must not occupy one for as long as a commit takes
     await lockOpenPush(tx, accountId, pushId);
-    const row = { part, ...counts, bytes: text.byteLength };
+    const row = { part, ...counts, bytes };
     await refuseTooMuch(tx, accountId, row);
     await upsertPart(tx, accountId, { ...row, content, people });
   });
   return { part, ...counts, warnings: findings.warnings() };
+}
+
+/**
+ * Returns the JSON of the lists as it is stored, with the texts of users as they were sent, and the index of the users; null if there are none.
+ * `bytes`: how long the JSON would be if the service had written all of it.
+ */
+function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Buffer | null } {
+  const { users, groups } = lists.organization.data;
+  if (!users) {
+    const json = Buffer.from(JSON.stringify({ groups }));
+    return { json, bytes: json.length, people: null };
+  }
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomSeed() });
+  const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
+  const end = Buffer.from(']}');
+  const json = Buffer.concat([start, stored.content, end]);
+  const bytes = start.length + stored.canonical + end.length;
+  return { json, bytes, people: index(start.length) };
 }
 
 /** Reads a part like a request without settings. */
@@ -103,11 +124,11 @@ export const readStoredPart = async (
   accountId: AccountId,
   part: number,
 ): Promise<Organization['data']> =>
-  JSON.parse(await readStoredJson(tx, accountId, part)) as Organization['data'];
+  JSON.parse((await readStoredJson(tx, accountId, part)).toString()) as Organization['data'];
 
 /** Returns the lists of a part as JSON. Throws a Fault if the part is gone. */
-export async function readStoredJson(tx: Transaction, accountId: AccountId, part: number): Promise<string> {
+export async function readStoredJson(tx: Transaction, accountId: AccountId, part: number): Promise<Buffer> {
   const content = await selectPartContent(tx, accountId, part);
   if (!content) throw partsMissing(`part ${part} is no longer stored. Send all parts again.`);
-  return (await decompress(content)).toString();
+  return decompress(content);
 }

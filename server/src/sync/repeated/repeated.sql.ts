@@ -2,16 +2,17 @@
 import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 
-type Repeated = { runId: string; validateOnly: boolean; plan: string; state: Buffer };
+type Repeated = { runId: string; validateOnly: boolean; plan: string; state: Buffer; summary: Summary };
 
 /** Returns what is known of a request with this digest, unless its run is older than a day. */
 export async function selectRepeated(
   db: Db,
   accountId: AccountId,
   body: Buffer,
-): Promise<(Repeated & { summary: Summary; setsTree: boolean | null }) | undefined> {
-  const [row] = await db<(Repeated & { summary: Summary; setsTree: boolean | null })[]>`
-    select p.run_id as "runId", p.validate_only as "validateOnly", p.plan as "plan", p.state as "state", r.summary as "summary",
+): Promise<(Repeated & { setsTree: boolean | null }) | undefined> {
+  const [row] = await db<(Repeated & { setsTree: boolean | null })[]>`
+    select p.run_id as "runId", p.validate_only as "validateOnly", p.plan as "plan", p.state as "state",
+           coalesce(p.summary, r.summary) as "summary",
            r.sets_tree as "setsTree"
     from   repeated_pushes p
     join   runs r on r.account_id = p.account_id and r.run_id = p.run_id
@@ -22,13 +23,14 @@ export async function selectRepeated(
 export async function upsertRepeated(
   tx: Transaction,
   accountId: AccountId,
-  { runId, validateOnly, plan, body, state }: Repeated & { body: Buffer },
+  { runId, validateOnly, plan, body, state, summary }: Repeated & { body: Buffer },
 ): Promise<void> {
   await tx`
-    insert into repeated_pushes (account_id, validate_only, body, state, run_id, plan)
-    values (${accountId}, ${validateOnly}, ${body}, ${state}, ${runId}, ${plan})
+    insert into repeated_pushes (account_id, validate_only, body, state, run_id, plan, summary)
+    values (${accountId}, ${validateOnly}, ${body}, ${state}, ${runId}, ${plan}, ${tx.json(summary)})
     on conflict (account_id, validate_only)
-    do update set body = excluded.body, state = excluded.state, run_id = excluded.run_id, plan = excluded.plan`;
+    do update set body = excluded.body, state = excluded.state, run_id = excluded.run_id, plan = excluded.plan,
+                  summary = excluded.summary`;
 }
 
 /** Returns sums over all groups and all people of the columns that a request is compared with. Equal rows have equal sums. */

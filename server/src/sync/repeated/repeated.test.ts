@@ -25,14 +25,14 @@ async function processedBy({ id }: TestAccount, validateOnly = false): Promise<s
   return row?.id;
 }
 
-/** Returns an account whose people were pushed, and the report of the same request sent again. */
+/** Returns an account whose people were pushed, the report of the same request sent again, and the run that processed the first one. */
 async function sentTwice() {
   const account = await world.account();
-  await apply(account, lists);
+  const { id: processed } = await apply(account, lists);
   const { body: report } = await account.push({ settings, data: lists });
   expect(report.summary).toMatchObject(unchanged);
-  expect(await processedBy(account)).toBe(report.id);
-  return { account, report };
+  expect(await processedBy(account)).toBe(processed);
+  return { account, report, processed };
 }
 
 const userIdOf = async ({ id }: TestAccount, externalId: string) =>
@@ -42,12 +42,12 @@ const userIdOf = async ({ id }: TestAccount, externalId: string) =>
   )[0]!.id;
 
 test('gets the same report, and a run of its own with the token that sent it', async () => {
-  const { account, report } = await sentTwice();
+  const { account, report, processed } = await sentTwice();
   const other = await createToken(world.pool, account.id, { name: 'other', scopes: ['organization'] });
   const { body, status } = await account.push({ settings, data: lists }, { authorization: other.token });
   expect([status, body]).toEqual([200, { ...report, id: body.id }]);
   expect(body.id).not.toBe(report.id);
-  expect(await processedBy(account)).toBe(report.id);
+  expect(await processedBy(account)).toBe(processed);
   const [first, second] = [await runOf(account, report.id), await runOf(account, body.id)];
   expect(second).toEqual({ ...first, run_id: body.id, at: second!['at'], token_id: other.id });
   const [audited] = await world.pool`
@@ -56,7 +56,7 @@ test('gets the same report, and a run of its own with the token that sent it', a
 });
 
 test('as a dry run and as not one, in turns', async () => {
-  const { account, report } = await sentTwice();
+  const { account, report, processed } = await sentTwice();
   const dry = { settings: { validateOnly: true }, data: lists };
   const { body: first } = await account.push(dry);
   for (let i = 0; i < 2; i++) {
@@ -65,7 +65,18 @@ test('as a dry run and as not one, in turns', async () => {
     const { body: real } = await account.push({ settings, data: lists });
     expect(real).toEqual({ ...report, id: real.id });
   }
-  expect([await processedBy(account, true), await processedBy(account)]).toEqual([first.id, report.id]);
+  expect([await processedBy(account, true), await processedBy(account)]).toEqual([first.id, processed]);
+});
+
+test('is processed as a whole if it was a dry run that found changes, or names a plan', async () => {
+  const account = await world.account();
+  const dry = { settings: { validateOnly: true }, data: lists };
+  const { body: planned } = await account.push(dry);
+  expect(await processedBy(account, true)).toBeUndefined();
+  const named = { settings: { ...settings, expectedPlan: planned.plan }, data: lists };
+  expect((await account.push(named)).status).toBe(200);
+  expect(await processedBy(account)).toBeUndefined();
+  expect((await account.push(named)).body).toMatchObject({ details: [{ type: 'unexpected plan' }] });
 });
 
 test('is processed as a whole again after a day', async () => {
@@ -128,8 +139,9 @@ describe('is processed as a whole after', () => {
   };
 
   test.each(Object.entries(changes))('%s', async (_, change) => {
-    const { account, report } = await sentTwice();
+    const { account } = await sentTwice();
     await change(account);
+    const before = await processedBy(account);
     // Other bytes, so this dry run is processed as a whole.
     const dry = await account.push({ settings: { maxUsersCreated: 20_000 }, data: lists });
     const { status, body } = await account.push({ settings, data: lists });
@@ -139,7 +151,7 @@ describe('is processed as a whole after', () => {
       dry.body.changes,
       dry.body.warnings,
     ]);
-    const isEmpty = status === 200 && body.changes.length === 0 && body.warnings.length === 0;
-    expect(await processedBy(account)).toBe(isEmpty ? body.id : report.id);
+    const isRemembered = status === 200 && body.warnings.length === 0;
+    expect(await processedBy(account)).toBe(isRemembered ? body.id : before);
   });
 });

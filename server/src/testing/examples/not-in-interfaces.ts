@@ -142,6 +142,7 @@ export const notInInterfaces: readonly DetailType[] = [
   'damaged backup',
   'backup failed',
   'restore refused',
+  'distribution refused',
   'data directory in use',
   'embedded database',
 ];

@@ -19,6 +19,7 @@ export const longestFirst: readonly string[] = [
   'server/src/console/reports/reports.e2e.test.ts',
   'server/src/answers/slow-network.e2e.test.ts',
   'server/src/http/reference/reference.e2e.test.ts',
+  'server/src/citus.running.test.ts',
   'server/src/replica.test.ts',
   'server/src/languages.e2e.test.ts',
   'server/src/console/people/cards.e2e.test.ts',

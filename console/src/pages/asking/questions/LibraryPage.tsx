@@ -9,7 +9,7 @@ import { useWeekText } from '../../../text/weeks.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { Empty } from '../../../ui/page/Empty.tsx';
-import { folded } from '../../../ui/form/group-combobox/find-groups.ts';
+import { folded } from '@soundings/contract/people/find-groups.ts';
 import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { Select } from '../../../ui/form/Select.tsx';

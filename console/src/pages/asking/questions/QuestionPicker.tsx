@@ -5,7 +5,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { useText } from '../../../text/text.tsx';
 import { IconButton } from '../../../ui/Button.tsx';
 import { Checkbox } from '../../../ui/form/Field.tsx';
-import { folded } from '../../../ui/form/group-combobox/find-groups.ts';
+import { folded } from '@soundings/contract/people/find-groups.ts';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import { FieldError } from '../FieldError.tsx';
 import css from './QuestionPicker.module.css';

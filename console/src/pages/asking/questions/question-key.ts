@@ -1,5 +1,5 @@
 // The keys that the forms suggest for new questions and KPIs.
-import { folded } from '../../../ui/form/group-combobox/find-groups.ts';
+import { folded } from '@soundings/contract/people/find-groups.ts';
 
 /** Returns a key for a text: "How is the canteen?" becomes how-is-the-canteen. */
 export const questionKeyOf = (text: string): string =>

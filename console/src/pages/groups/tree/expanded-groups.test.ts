@@ -1,5 +1,5 @@
 // Expanding and collapsing groups: a row is visible exactly if all groups above it are expanded.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import type { TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

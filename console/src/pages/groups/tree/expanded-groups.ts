@@ -10,6 +10,13 @@ export const firstExpanded = ({ rows }: Tree): Set<number> =>
     rows.filter(({ level }) => level === 1 || (level === 2 && rows.length <= smallTree)).map(({ id }) => id),
   );
 
+/** How many groups at the top of a tree that is loaded in parts are expanded at first. Each is a request. */
+const fewTops = 5;
+
+/** The same in a tree that is loaded in parts: the groups at the top, if they are few. */
+export const firstExpandedOf = (tops: readonly { id: number }[]): Set<number> =>
+  new Set(tops.length <= fewTops ? tops.map(({ id }) => id) : []);
+
 /** Returns every group that has subgroups. */
 export const allExpanded = ({ rows }: Tree): Set<number> =>
   new Set(rows.filter(({ children }) => children > 0).map(({ id }) => id));

@@ -1,50 +1,37 @@
 // The group tree as rows: which are visible, which match a search, and where a group may be moved.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import { placed, type PlacedGroup, type TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { folded } from '../../../ui/form/group-combobox/find-groups.ts';
+import { folded, type GroupOption } from '@soundings/contract/people/find-groups.ts';
 
-export type TreeRow = TreeGroup & {
-  /** 1 at the top. */
-  level: number;
-  /** Its position among its siblings, from 1, and the number of siblings. */
-  place: number;
-  siblings: number;
-  children: number;
-  /** The number of descendants, which are the rows that follow it. */
-  descendants: number;
-  /** The number of levels below it. */
-  depth: number;
-};
+export type TreeRow = PlacedGroup;
 
 export type Tree = { rows: TreeRow[]; indexOf: ReadonlyMap<number, number> };
 
 /** Builds the tree from groups in tree order, each after its parent. */
 export function buildTree(groups: readonly TreeGroup[]): Tree {
-  const rows: TreeRow[] = groups.map((group) => ({
-    ...group,
-    level: 1,
-    place: 1,
-    siblings: 1,
-    children: 0,
-    descendants: 0,
-    depth: 0,
-  }));
-  const indexOf = new Map(rows.map(({ id }, index) => [id, index]));
-  const above = (row: TreeRow) => (row.parentId === null ? undefined : rows[indexOf.get(row.parentId) ?? -1]);
-  let atTop = 0;
-  for (const row of rows) {
-    const parent = above(row);
-    row.level = parent ? parent.level + 1 : 1;
-    row.place = parent ? ++parent.children : ++atTop;
-  }
-  for (const row of rows.toReversed()) {
-    const parent = above(row);
-    row.siblings = parent ? parent.children : atTop;
-    if (!parent) continue;
-    parent.descendants += 1 + row.descendants;
-    parent.depth = Math.max(parent.depth, row.depth + 1);
-  }
-  return { rows, indexOf };
+  return treeOfRows(placed(groups));
+}
+
+const treeOfRows = (rows: TreeRow[]): Tree => ({
+  rows,
+  indexOf: new Map(rows.map(({ id }, index) => [id, index])),
+});
+
+/**
+ * Builds a tree of which only some levels are loaded: `levels` has the subgroups of groups, and those at the top under null. The places of
+ * the rows are those in the whole tree; only their descendants are those that are loaded.
+ */
+export function buildTreeOfLevels(levels: ReadonlyMap<number | null, readonly PlacedGroup[]>): Tree {
+  const loaded: PlacedGroup[] = [];
+  const add = (parentId: number | null) => {
+    for (const group of levels.get(parentId) ?? []) {
+      loaded.push(group);
+      add(group.id);
+    }
+  };
+  add(null);
+  const rows = placed(loaded).map(({ descendants }, i) => ({ ...(loaded[i] as PlacedGroup), descendants }));
+  return treeOfRows(rows);
 }
 
 export function treeRowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined {
@@ -89,9 +76,20 @@ export function mayMove(tree: Tree, id: number, targetId: number | null): boolea
   const row = treeRowOf(tree, id);
   if (!row || row.parentId === targetId) return false;
   if (targetId === null) return true;
-  const [from, at] = [tree.indexOf.get(id) as number, tree.indexOf.get(targetId)];
-  if (at === undefined || (at >= from && at <= from + row.descendants)) return false;
-  return (treeRowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
+  const target = treeRowOf(tree, targetId);
+  if (!target) return false;
+  for (let at: TreeRow | undefined = target; at; at = parentOf(tree, at)) if (at.id === id) return false;
+  return target.level + 1 + row.depth <= maxTreeDepth;
+}
+
+/** The same for a group that a list offers, which may be missing in a tree that is loaded in parts. The server checks the depth then. */
+export function mayBeParent(
+  tree: Tree,
+  { id, parentId }: Pick<TreeGroup, 'id' | 'parentId'>,
+  target: GroupOption,
+): boolean {
+  if (treeRowOf(tree, id) && treeRowOf(tree, target.id)) return mayMove(tree, id, target.id);
+  return target.id !== id && target.id !== parentId && !target.above.includes(id);
 }
 
 /** Returns the next row after `index` whose name begins with the text. After the last row, it continues with the first. */

@@ -1,6 +1,6 @@
 // Comments by question: each question is shown once, with its comments below it by week. The parts that match the search are
 // marked.
-import type { FoundComment, FoundComments } from '@soundings/contract/console/results/results.ts';
+import type { FoundComment, FoundComments } from '@soundings/contract/console/results/comments.ts';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { useText } from '../../../text/text.tsx';

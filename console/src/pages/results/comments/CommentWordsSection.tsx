@@ -1,5 +1,5 @@
 // The words that stand out in a group's comments, each a filter, with an explanation of how they are chosen.
-import type { CommentWord, CommentWords } from '@soundings/contract/console/results/results.ts';
+import type { CommentWord, CommentWords } from '@soundings/contract/console/results/comments.ts';
 import { X } from 'lucide-react';
 import { useData } from '../../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';

@@ -1,9 +1,6 @@
 // The comments of a group by question, with a search, filters for question and week, and the words that stand out.
-import type {
-  FoundComment,
-  FoundComments,
-  ResultsStart,
-} from '@soundings/contract/console/results/results.ts';
+import type { FoundComment, FoundComments } from '@soundings/contract/console/results/comments.ts';
+import type { ResultsStart } from '@soundings/contract/console/results/results.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../../api.ts';

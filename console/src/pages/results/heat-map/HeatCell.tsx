@@ -12,11 +12,27 @@ import { type createToggletipHandle, ToggletipTrigger } from '../../../ui/floati
 import { type HeatFigure } from '../figures.ts';
 import css from './HeatTable.module.css';
 
+/** The rows of a heat map. If they are loaded in windows, `rowAt` returns undefined for those that have not loaded yet. */
+export type HeatRows = {
+  count: number;
+  rowAt: (index: number) => HeatRow | undefined;
+  /** Sets which rows are in view. */
+  onVisible?: (first: number, last: number) => void;
+  /** Whether the rows still belong to the previous filters. */
+  isOld?: boolean;
+};
+
+/** Returns rows that have all loaded. */
+export const loadedRows = (rows: readonly HeatRow[]): HeatRows => ({
+  count: rows.length,
+  rowAt: (index) => rows[index],
+});
+
 export type HeatTableProps = {
   map: HeatMap;
   /** What the rows are segments of; undefined: they are groups. */
   breakdown?: Named;
-  rows: readonly HeatRow[];
+  rows: HeatRows;
   company: HeatRow | undefined;
   /** Returns what a cell of a KPI, by its index, shows. */
   figureOf: (row: HeatRow, kpi: number) => HeatFigure;

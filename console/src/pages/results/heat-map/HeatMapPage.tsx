@@ -7,6 +7,7 @@ import { FileText } from 'lucide-react';
 import { useMemo } from 'react';
 import { addressOf } from '../../../api.ts';
 import { useAddress, useData } from '../../../hooks/data.ts';
+import { useWindows } from '../../../hooks/windows.ts';
 import { useFormat, useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
@@ -15,10 +16,11 @@ import { GroupCombobox } from '../../../ui/form/group-combobox/GroupCombobox.tsx
 import { Page, ToolbarGap } from '../../../ui/page/Page.tsx';
 import { ToggleGroup } from '../../../ui/form/ToggleGroup.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
-import { Loaded } from '../../../ui/page/States.tsx';
+import { Failed, Loaded, Skeleton } from '../../../ui/page/States.tsx';
 import { ClearHelp, ComparisonSelect } from '../clear.tsx';
 import { colourBoundsOf, differenceBounds, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from './HeatNotes.tsx';
+import { type HeatRows, loadedRows } from './HeatCell.tsx';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { Started } from '../Started.tsx';
@@ -60,7 +62,7 @@ function Map({ start, hasBreakdowns }: { start: ResultsStart; hasBreakdowns: boo
   const [address, setAddress] = useAddress<Key>();
   const { query, map } = useMapOfGroups();
   const week = map.data?.week;
-  const only = map.data?.rows.length === 1 ? map.data.rows[0] : undefined;
+  const only = map.data?.count === 1 ? map.data.rows[0] : undefined;
   // A map of a single group shows nothing that its overview doesn't.
   if (only && !hasBreakdowns) return <Navigate to="/" search={{ group: only.id } as never} replace />;
   return (
@@ -110,7 +112,6 @@ type Address = {
 function Toolbar({ start, map, address, setAddress }: Address & { start: ResultsStart; map: HeatMap }) {
   const t = useText();
   const { full } = useWeekText();
-  const levels = Math.max(1, ...map.rows.map(({ level }) => level));
   const weeks = start.weeks.map((one) => ({ value: one.week, label: full(one) }));
   return (
     <>
@@ -121,21 +122,17 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
         onChange={(value) => setAddress({ week: value === start.weeks[0]?.week ? undefined : value })}
         options={weeks}
       />
-      {levels > 1 && (
+      {map.levels.length > 1 && (
         <Select
           label={t('results.levels')}
           value={address.level ?? ''}
           onChange={(value) => setAddress({ level: value })}
           options={[
             { value: '', label: t('results.allLevels') },
-            ...Array.from({ length: levels }, (_, i) => ({
+            ...map.levels.map((names, i) => ({
               value: String(i + 1),
               label: t('results.level', { level: i + 1 }),
-              hint: map.rows
-                .filter(({ level }) => level === i + 1)
-                .slice(0, 3)
-                .map(({ name }) => name)
-                .join(', '),
+              hint: names.join(', '),
             })),
           ]}
         />
@@ -175,34 +172,74 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
 const weekIn = ({ weeks }: ResultsStart, map: HeatMap, wanted = weeks[0]?.week): string =>
   weeks.find(({ week }) => week === wanted)?.week ?? map.week?.week ?? '';
 
-function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
-  const t = useText();
-  const { number } = useFormat();
-  const language = useLanguage();
-  const sort = address.sort ?? 'tree';
-  const company = map.rows.find(({ id }) => id === map.companyId);
-  const isDifference = address.by === 'difference' && map.comparison.kind !== 'none';
-  const { rows, bounds } = useMemo(() => {
-    const { compare } = new Intl.Collator(language, { numeric: true });
-    const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-    const filters = {
-      level: numberOf(address.level),
-      subtreeOf: numberOf(address.subtreeOf),
+type Filters = { level?: number; subtreeOf?: number; sort: string; isDifference: boolean };
+
+/** Returns the filters and the order of the address. */
+function useFilters(map: HeatMap, address: Address['address']): Filters {
+  const { level, subtreeOf, sort = 'tree', by } = address;
+  const isDifference = by === 'difference' && map.comparison.kind !== 'none';
+  return useMemo(
+    () => ({
+      ...(level !== undefined && { level: Number(level) }),
+      ...(subtreeOf !== undefined && { subtreeOf: Number(subtreeOf) }),
       sort,
       isDifference,
-    };
-    const shown = shownRows(map, filters, compare);
-    const scores = map.rows.flatMap(({ values }) =>
-      values.filter((value) => typeof value === 'number').map(score),
-    );
-    return { rows: shown, bounds: isDifference ? differenceBounds : colourBoundsOf(scores) };
-  }, [map, address, sort, language, isDifference]);
-  const of = map.rows.length - (company ? 1 : 0);
+    }),
+    [level, subtreeOf, sort, isDifference],
+  );
+}
+
+function Content(props: Address & { map: HeatMap }) {
+  const t = useText();
+  const { map } = props;
   if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;
+  return map.isWhole ? <WholeMap {...props} /> : <MapInParts {...props} />;
+}
+
+function WholeMap(props: Address & { map: HeatMap }) {
+  const { map, address } = props;
+  const language = useLanguage();
+  const filters = useFilters(map, address);
+  const rows = useMemo(() => {
+    const { compare } = new Intl.Collator(language, { numeric: true });
+    return loadedRows(shownRows(map, filters, compare));
+  }, [map, filters, language]);
+  return <Shown {...props} rows={rows} />;
+}
+
+/** A map of very many groups: the server filters and sorts the rows, and only those in view are loaded. */
+function MapInParts(props: Address & { map: HeatMap }) {
+  const { map, address } = props;
+  const language = useLanguage();
+  const { level, subtreeOf, by, sort } = address;
+  const query = { week: map.week?.week, compare: map.comparison.kind, language, level, subtreeOf, by, sort };
+  const windows = useWindows('GET /results/heat-map/rows', { query } as never);
+  const { count = 0, rowAt, onVisible, isOld } = windows;
+  if (windows.isFirst) return <Skeleton rows={14} />;
+  if (windows.error) return <Failed error={windows.error} onRetry={windows.retry} />;
+  return (
+    <>
+      <Shown {...props} rows={{ count, rowAt, onVisible, isOld }} />
+      {windows.gap && <Failed error={windows.gap.error} onRetry={windows.gap.retry} />}
+    </>
+  );
+}
+
+function Shown({ map, address, setAddress, rows }: Address & { map: HeatMap; rows: HeatRows }) {
+  const t = useText();
+  const { number } = useFormat();
+  const { sort, isDifference } = useFilters(map, address);
+  const company = map.rows.find(({ id }) => id === map.companyId);
+  const bounds = useMemo(() => {
+    if (isDifference) return differenceBounds;
+    const values = map.rows.flatMap((row) => row.values);
+    return colourBoundsOf(values.filter((value) => typeof value === 'number').map(score));
+  }, [map, isDifference]);
+  const of = map.count - (company ? 1 : 0);
   return (
     <>
       <HeatNotes map={map} bounds={bounds} isDifference={isDifference}>
-        {t('results.groupsShown', { shown: number(rows.length), count: of })}
+        {t('results.groupsShown', { shown: number(rows.count), count: of })}
       </HeatNotes>
       <HeatTable
         map={map}
@@ -221,7 +258,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
         sort={sort}
         onSort={(next) => setAddress({ sort: next === 'tree' ? undefined : next })}
       />
-      {rows.length === 0 && (
+      {rows.count === 0 && (
         <Empty
           title={t('state.noMatch')}
           action={

@@ -9,10 +9,12 @@ import { useMedia } from '../../../hooks/media.ts';
 import { usePrinting } from '../../../hooks/printing.ts';
 import { cx } from '../../../ui/cx.ts';
 import { createToggletipHandle, SharedToggletip } from '../../../ui/floating/Toggletip.tsx';
+import { Bar } from '../../../ui/page/States.tsx';
 import { useScroller } from '../../../ui/table/scroller.ts';
 import {
   Cell,
   HeatContext,
+  type HeatRows,
   type HeatTableProps,
   indentOf,
   PhoneRate,
@@ -31,7 +33,7 @@ const [rowHeight, phoneRowHeight] = [34, 56];
 const long = 120;
 
 /** Returns the ref of the rows' container, which rows to draw, and the space before and after them. */
-function useVisible(count: number, height: number) {
+function useVisible({ count, onVisible }: HeatRows, height: number) {
   const { body, scroller, margin } = useScroller<HTMLTableSectionElement>();
   const isPrinting = usePrinting();
   const virtual = useVirtualizer({
@@ -43,9 +45,12 @@ function useVisible(count: number, height: number) {
     enabled: count > long,
   });
   useEffect(() => virtual.measure(), [virtual, count, height]);
-  if (count <= long || isPrinting) return { body, first: 0, last: count - 1, before: 0, after: 0 };
   const items = virtual.getVirtualItems();
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const isDrawnWhole = count <= long || (isPrinting && !onVisible);
+  const first = isDrawnWhole ? 0 : (items[0]?.index ?? 0);
+  const last = isDrawnWhole ? count - 1 : (items.at(-1)?.index ?? 0);
+  useEffect(() => onVisible?.(first, Math.max(first, last)), [first, last, onVisible]);
+  if (isDrawnWhole) return { body, first, last, before: 0, after: 0 };
   return { body, first, last, before: first * height, after: (count - 1 - last) * height };
 }
 
@@ -74,7 +79,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
     trendOf: useTrendLink(breakdown),
   };
   const isPhone = useMedia('(max-width: 720px)');
-  const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
+  const { body, first, last, before, after } = useVisible(rows, isPhone ? phoneRowHeight : rowHeight);
   const above = company ? 3 : 2;
   return (
     <HeatContext value={shared}>
@@ -89,10 +94,11 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
         })}
       >
         <table
-          className={cx(css['heat'], rows.length > long && css['fixed'])}
+          className={cx(css['heat'], rows.count > long && css['fixed'])}
           style={{ '--kpis': map.kpis.length } as CSSProperties}
           aria-label={t('nav.heatMap')}
-          aria-rowcount={rows.length + above - 1}
+          aria-rowcount={rows.count + above - 1}
+          aria-busy={rows.isOld || undefined}
         >
           <colgroup>
             <col className={css['nameColumn']} />
@@ -104,9 +110,14 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
           <Head />
           <tbody ref={body}>
             {before > 0 && <Room height={before} columns={map.kpis.length + 2} />}
-            {rows.slice(first, last + 1).map((row, i) => (
-              <Row key={row.id} row={row} index={first + i + above} />
-            ))}
+            {Array.from({ length: Math.max(0, last + 1 - first) }, (_, i) => {
+              const row = rows.rowAt(first + i);
+              return row ? (
+                <Row key={row.id} row={row} index={first + i + above} />
+              ) : (
+                <WaitingRow key={`waiting ${first + i}`} index={first + i + above} />
+              );
+            })}
             {after > 0 && <Room height={after} columns={map.kpis.length + 2} />}
           </tbody>
         </table>
@@ -165,6 +176,23 @@ function Title({ sortKey, className, children }: TitleProps) {
         {(isUp || isDown) && <Arrow aria-hidden size={13} />}
       </button>
     </th>
+  );
+}
+
+/** A row that is still loading. */
+function WaitingRow({ index }: { index: number }) {
+  const { map, t } = useHeat();
+  return (
+    <tr aria-rowindex={index}>
+      <th scope="row" className={css['name']}>
+        <span className={css['nameLine']}>
+          <Bar width={40 + ((index * 7) % 40)} />
+          <span className="visually-hidden">{t('state.loading')}</span>
+        </span>
+      </th>
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+      <td colSpan={map.kpis.length + 1} />
+    </tr>
   );
 }
 

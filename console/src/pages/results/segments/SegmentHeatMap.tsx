@@ -12,6 +12,7 @@ import { Select } from '../../../ui/form/Select.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
 import { colourBoundsOf, heatFigure, score } from '../figures.ts';
 import { HeatNotes, HeatSubtitle } from '../heat-map/HeatNotes.tsx';
+import { loadedRows } from '../heat-map/HeatCell.tsx';
 import { HeatTable } from '../heat-map/HeatTable.tsx';
 import { CsvLink } from '../CsvLink.tsx';
 import { BreakdownSelect } from './breakdowns.tsx';
@@ -88,7 +89,7 @@ function Content({ read: { breakdown, map }, sort, onSort }: ContentProps) {
       <HeatTable
         map={map}
         breakdown={breakdown}
-        rows={rows}
+        rows={loadedRows(rows)}
         company={undefined}
         figureOf={(row, kpi) => heatFigure(row, kpi, { bounds, isDifference: false })}
         isTree={false}

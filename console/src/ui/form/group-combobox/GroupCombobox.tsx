@@ -7,9 +7,9 @@ import { useText } from '../../../text/text.tsx';
 import { useErrorText } from '../../faults.ts';
 import { useToast } from '../../floating/Toast.tsx';
 import { Field } from '../FieldFrame.tsx';
-import type { GroupOption } from './find-groups.ts';
+import type { GroupOption } from '@soundings/contract/people/find-groups.ts';
 import css from './GroupCombobox.module.css';
-import { type GroupComboboxProps, useGroups, useNoneText } from './group-options.ts';
+import { type GroupComboboxProps, useGroupsChosen, useNoneText } from './group-options.ts';
 import {
   FieldTriggerContent,
   fieldClass,
@@ -55,14 +55,16 @@ function useOpening() {
 }
 
 function Control(props: ControlProps) {
-  const { itemOf } = useGroups();
+  const groups = useGroupsChosen(
+    props.multiple ? props.value : props.value === undefined ? [] : [props.value],
+  );
   const none = useNoneText(props.allowNone);
   const { isWanted, isLoading, open } = useOpening();
   const chosen = props.multiple
     ? undefined
     : props.value === undefined
       ? props.allowNone && none
-      : itemOf(props.value).name;
+      : groups[0]?.name;
   const content = { props, chosen: chosen || undefined };
   return (
     <>
@@ -92,7 +94,7 @@ function Control(props: ControlProps) {
           </button>
         )}
       </Suspense>
-      {props.multiple && <Chosen groups={props.value.map(itemOf)} onChange={props.onChange} />}
+      {props.multiple && <Chosen groups={groups} onChange={props.onChange} />}
     </>
   );
 }

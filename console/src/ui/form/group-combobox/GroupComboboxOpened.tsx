@@ -5,23 +5,26 @@ import { type ReactNode, useState } from 'react';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { OptionItem } from '../../floating/Item.tsx';
 import { ComboboxPopup } from '../../floating/ComboboxPopup.tsx';
-import { findGroups, type GroupOption } from './find-groups.ts';
+import type { GroupOption } from '@soundings/contract/people/find-groups.ts';
 import css from './GroupCombobox.module.css';
-import { type GroupComboboxProps, useGroups, useNoneText } from './group-options.ts';
+import { type GroupComboboxProps, useGroupsChosen, useGroupsFound, useNoneText } from './group-options.ts';
 
-/** The maximum number of groups listed. Typing more narrows the list. */
-const most = 80;
 /** The value for no group. */
 const none = 0;
 
 /** Returns the groups that match the typed text. */
-function useFound({ exclude, allowNone }: GroupComboboxProps, text: string) {
-  const { groups, ...rest } = useGroups();
-  const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
-  const { found, total } = findGroups(open, text, most);
-  const noneItem: GroupOption = { id: none, name: useNoneText(allowNone), people: 0, path: '' };
+function useItems({ exclude, allowNone }: GroupComboboxProps, text: string) {
+  const { found, total, ...rest } = useGroupsFound(text, exclude);
+  const noneItem: GroupOption = {
+    id: none,
+    name: useNoneText(allowNone),
+    people: 0,
+    path: '',
+    managed: false,
+    above: [],
+  };
   const items: GroupOption[] = allowNone && text.trim() === '' ? [noneItem, ...found] : found;
-  return { ...rest, groups, items, more: total - found.length, noneItem };
+  return { ...rest, items, more: total - found.length, noneItem };
 }
 
 type OpenedProps = GroupComboboxProps & {
@@ -32,9 +35,11 @@ type OpenedProps = GroupComboboxProps & {
 
 export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps) {
   const [text, setText] = useState('');
-  const found = useFound(props, text);
+  const found = useItems(props, text);
+  const chosenIds = props.multiple ? props.value : props.value === undefined ? [] : [props.value];
+  const chosen = useGroupsChosen(chosenIds);
   const shared = {
-    items: found.groups,
+    items: found.items,
     filteredItems: found.items,
     itemToStringLabel: ({ name }: GroupOption) => name,
     itemToStringValue: ({ id }: GroupOption) => String(id),
@@ -57,16 +62,14 @@ export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps)
       <Base.Root
         {...shared}
         multiple
-        value={props.value.map(found.itemOf)}
+        value={chosen}
         onValueChange={(groups: GroupOption[]) => props.onChange(groups.map(({ id }) => id))}
       />
     );
-  const chosen =
-    props.value === undefined ? (props.allowNone ? found.noneItem : null) : found.itemOf(props.value);
   return (
     <Base.Root
       {...shared}
-      value={chosen}
+      value={chosen[0] ?? (props.allowNone ? found.noneItem : null)}
       onValueChange={(group: GroupOption | null) =>
         props.onChange(group && group.id !== none ? group.id : undefined)
       }
@@ -74,7 +77,7 @@ export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps)
   );
 }
 
-type ListProps = Pick<ReturnType<typeof useFound>, 'more' | 'isWaiting' | 'error'> & { label: string };
+type ListProps = Pick<ReturnType<typeof useItems>, 'more' | 'isWaiting' | 'error'> & { label: string };
 
 function List({ more, isWaiting, error, label }: ListProps) {
   const t = useText();

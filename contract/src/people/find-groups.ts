@@ -1,5 +1,5 @@
 // Finds a group among thousands by part of its name or externalId, with its place in the tree.
-import type { TreeGroup } from '@soundings/contract/console/groups.ts';
+import type { TreeGroup } from './placed-groups.ts';
 
 export type GroupOption = {
   id: number;
@@ -7,6 +7,9 @@ export type GroupOption = {
   people: number;
   /** The names of the groups above it, from the top. */
   path: string;
+  managed: boolean;
+  /** The ids of the groups above it, nearest first. */
+  above: number[];
 };
 
 /** Removes accents and converts to lower case. */
@@ -15,22 +18,24 @@ export const folded = (text: string): string => text.normalize('NFD').replace(/\
 /** Returns the groups of a tree as options, each with the groups above it. */
 export function groupOptions(groups: readonly TreeGroup[]): (GroupOption & { searchText: string })[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
-  const paths = new Map<number, string>();
-  const pathOf = (id: number | null): string => {
+  const known = new Map<number, { path: string; above: number[] }>();
+  const placeOf = (id: number | null): { path: string; above: number[] } => {
     const group = id === null ? undefined : byId.get(id);
-    if (!group) return '';
-    const known = paths.get(group.id);
-    if (known !== undefined) return known;
-    const above = pathOf(group.parentId);
-    const path = above ? `${above} / ${group.name}` : group.name;
-    paths.set(group.id, path);
-    return path;
+    if (!group) return { path: '', above: [] };
+    const place = known.get(group.id) ?? placeBelow(group);
+    known.set(group.id, place);
+    return place;
   };
-  return groups.map(({ id, name, people, parentId, externalId }) => ({
+  const placeBelow = ({ id, name, parentId }: TreeGroup) => {
+    const { path, above } = placeOf(parentId);
+    return { path: path ? `${path} / ${name}` : name, above: [id, ...above] };
+  };
+  return groups.map(({ id, name, people, parentId, externalId, managed }) => ({
     id,
     name,
     people,
-    path: pathOf(parentId),
+    managed,
+    ...placeOf(parentId),
     searchText: folded(`${name} ${externalId ?? ''}`),
   }));
 }

@@ -1,0 +1,189 @@
+// Windows of the rows of a heat map with very many groups: the server filters and sorts the rows, and reads only those of a window. An
+// order is kept as long as the tree of groups is, because sorting by a KPI needs its figures of all groups.
+import type { HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
+import { type HeatFilters, isHeatRowShown, sortKeyOf } from '@soundings/contract/heat-rows.ts';
+import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Db } from '../../db/db.ts';
+import { selectRollingValues } from '../../results/data/latest-figures.sql.ts';
+import type { Who } from '../core/console.ts';
+import { sortedInSlices } from '../groups/sorting.ts';
+import type { SeenTree, Trees } from '../groups/trees.ts';
+import {
+  kpisInParts,
+  type MapFacts,
+  type MapWanted,
+  readCells,
+  readMapFacts,
+  readWeekRates,
+  heatRowsOf,
+  type ShownWeek,
+} from './heat-map.ts';
+import { type HeatRowWithPath, pathIn } from './csv.ts';
+import { countedIn } from './reading.ts';
+
+/** How many rows a window has at most, and of how many groups figures are read together to sort by them. */
+const [mostInWindow, groupsTogether] = [200, 1_000];
+/** How many orders of a tree are kept. */
+const ordersKept = 8;
+
+type Order = Promise<readonly PlacedGroup[]>;
+const orders = new WeakMap<SeenTree, Map<string, Order>>();
+
+/** Returns a window of the rows that match, and how many match. Without a week nothing was published, and the rows have no figures. */
+export async function readHeatRows(
+  db: Db,
+  who: Who,
+  trees: Trees,
+  wanted: MapWanted & HeatFilters,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ total: number; rows: HeatRow[] }> {
+  const tree = await trees.of(db, who, wanted.language);
+  const facts = await readMapFacts(db, who, countedIn(tree), wanted);
+  const shown = shownIn(await orderOf(db, who, tree, facts, wanted), tree, wanted);
+  const some = shown.slice(offset, offset + Math.min(limit, mostInWindow));
+  return { total: shown.length, rows: await readRows(db, who, facts, some) };
+}
+
+/** Yields the rows that match, with the company first, a window after the other. */
+export async function* heatRowsInSlices(
+  db: Db,
+  who: Who,
+  trees: Trees,
+  wanted: MapWanted & HeatFilters,
+): AsyncGenerator<HeatRowWithPath[]> {
+  const tree = await trees.of(db, who, wanted.language);
+  const facts = await readMapFacts(db, who, countedIn(tree), wanted);
+  const { company } = tree;
+  const others = shownIn(await orderOf(db, who, tree, facts, wanted), tree, wanted);
+  const all = [...(company ? [company] : []), ...others.filter((row) => row !== company)];
+  for (let from = 0; from < all.length; from += groupsTogether) {
+    const rows = await readRows(db, who, facts, all.slice(from, from + groupsTogether));
+    yield rows.map((row) => ({ ...row, path: pathIn(tree, row.parentId) }));
+    await nextTurn();
+  }
+}
+
+/** Returns the groups that match, in order. */
+function shownIn(
+  order: readonly PlacedGroup[],
+  { company, get, placeOf }: SeenTree,
+  { level, subtreeOf }: HeatFilters,
+): readonly PlacedGroup[] {
+  const top = subtreeOf === undefined ? undefined : get(subtreeOf);
+  const first = top ? placeOf(top.id) : 0;
+  const last = top ? first + top.descendants : Infinity;
+  const isInside = ({ id }: PlacedGroup) => {
+    if (subtreeOf === undefined) return true;
+    const place = placeOf(id);
+    return top !== undefined && place >= first && place <= last;
+  };
+  const companyId = company?.id ?? null;
+  return order.filter((row) => isHeatRowShown(row, { level, subtreeOf, companyId }) && isInside(row));
+}
+
+/** Returns all groups in the wanted order. */
+function orderOf(
+  db: Db,
+  who: Who,
+  tree: SeenTree,
+  facts: MapFacts,
+  { sort = 'tree', isDifference = false, language }: MapWanted & HeatFilters,
+): Order {
+  if (sort === 'tree') return Promise.resolve(tree.groups);
+  // The numbers of people can change while the tree stays the same.
+  if (sortKeyOf(sort).key === 'people') return sorted(db, who, tree, facts, { sort, isDifference, language });
+  const key = JSON.stringify([facts.week, facts.comparison.kind, sort, isDifference]);
+  const kept = orders.get(tree) ?? new Map<string, Order>();
+  orders.set(tree, kept);
+  const found = kept.get(key);
+  if (found) return found;
+  const order = sorted(db, who, tree, facts, { sort, isDifference, language });
+  kept.set(key, order);
+  order.catch(() => kept.delete(key));
+  for (const oldest of kept.keys()) {
+    if (kept.size <= ordersKept) break;
+    kept.delete(oldest);
+  }
+  return order;
+}
+
+async function sorted(
+  db: Db,
+  who: Who,
+  tree: SeenTree,
+  facts: MapFacts,
+  { sort, isDifference, language }: { sort: string; isDifference: boolean; language: string },
+): Order {
+  const { key, sign } = sortKeyOf(sort);
+  const groups = [...tree.groups];
+  if (key === 'name') {
+    const { compare } = new Intl.Collator(language, { numeric: true });
+    return sortedInSlices(groups, (a, b) => sign * compare(a.name, b.name));
+  }
+  const values = await valuesBy(db, who, tree, facts, { key, isDifference });
+  // Withheld values come last.
+  const order = (a: PlacedGroup, b: PlacedGroup) => {
+    const [own, other] = [values.get(a.id), values.get(b.id)];
+    if (own === undefined || other === undefined)
+      return Number(own === undefined) - Number(other === undefined);
+    return sign * (own - other);
+  };
+  return sortedInSlices(groups, order);
+}
+
+/** Returns the figure of each group to sort by. Groups without one are missing. */
+async function valuesBy(
+  db: Db,
+  who: Who,
+  { groups, parents }: SeenTree,
+  { week, statistics, comparison }: MapFacts,
+  { key, isDifference }: { key: string; isDifference: boolean },
+): Promise<ReadonlyMap<number, number>> {
+  if (key === 'people') return new Map(groups.map(({ id, people }) => [id, people]));
+  const values = new Map<number, number>();
+  if (week === undefined || !statistics) return values;
+  if (key === 'rate') {
+    for (const [id, { value }] of await readWeekRates(db, who, week, undefined))
+      if (value !== null) values.set(id, value);
+    return values;
+  }
+  const shown: ShownWeek = { week, statistics, kind: comparison.kind };
+  const kpi = (await kpisInParts(db, who, shown))[Number(key.slice('kpi:'.length))];
+  if (!kpi) return values;
+  if (!isDifference) {
+    const window = statistics.windowOf(week);
+    const rolling = await selectRollingValues(
+      db,
+      who.accountId,
+      statistics.questionsOf(kpi.id, week),
+      window,
+    );
+    return new Map(rolling.map(({ groupId, value }) => [groupId, value]));
+  }
+  for (let from = 0; from < groups.length; from += groupsTogether) {
+    const rows = groups.slice(from, from + groupsTogether);
+    for (const [id, [cell]] of await readCells(db, who, [kpi], shown, { rows, parents })) {
+      const value = cell?.difference?.by;
+      if (typeof value === 'number') values.set(id, value);
+    }
+    await nextTurn();
+  }
+  return values;
+}
+
+async function readRows(
+  db: Db,
+  who: Who,
+  { week, statistics, comparison, groups }: MapFacts,
+  rows: readonly PlacedGroup[],
+): Promise<HeatMap['rows']> {
+  if (week === undefined || !statistics) return heatRowsOf({ rows, cells: new Map(), rates: new Map() });
+  const shown: ShownWeek = { week, statistics, kind: comparison.kind };
+  const kpis = await kpisInParts(db, who, shown);
+  const [cells, rates] = await Promise.all([
+    readCells(db, who, kpis, shown, { rows, parents: groups.parents }),
+    readWeekRates(db, who, week, rows),
+  ]);
+  return heatRowsOf({ rows, cells, rates });
+}
