@@ -1,6 +1,6 @@
 // SQL for SFTP authentication. Writers: none.
 import type { AccountId, Db } from '../db/db.ts';
-import { isInUse, selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
+import { findUsable, isInUse, selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type SftpCallerRow = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
@@ -10,23 +10,26 @@ export async function selectSftpCaller(
   username: string,
   hash: Buffer,
 ): Promise<SftpCallerRow | undefined> {
-  const [row] = await db<(SftpCallerRow & { isSandbox: boolean })[]>`
-    select t.account_id as "accountId",
-           t.token_id   as "tokenId",
-           a.allowed_addresses as "allow",
-           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
-           a.kind <> 'company' as "isSandbox"
-    from   token_hashes h
-    join   sftp_usernames s on s.account_id = h.account_id
-    join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
-    join   accounts a on a.account_id = h.account_id
-    where  h.hash = ${hash}
-      and  ${isInUse(db)}
-      and  s.username = ${username}
-      and  t.revoked_at is null
-      and  (t.expires_at is null or t.expires_at > now())
-      and  'files' = any (t.scopes)`;
-  return row && (await withUsable(db, [row]))[0];
+  const token = await findUsable(db, async () => {
+    const [row] = await db<(SftpCallerRow & { isSandbox: boolean })[]>`
+      select t.account_id as "accountId",
+             t.token_id   as "tokenId",
+             a.allowed_addresses as "allow",
+             coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
+             a.kind <> 'company' as "isSandbox"
+      from   token_hashes h
+      join   sftp_usernames s on s.account_id = h.account_id
+      join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
+      join   accounts a on a.account_id = h.account_id
+      where  h.hash = ${hash}
+        and  ${isInUse(db)}
+        and  s.username = ${username}
+        and  t.revoked_at is null
+        and  (t.expires_at is null or t.expires_at > now())
+        and  'files' = any (t.scopes)`;
+    return row;
+  });
+  return token?.isFull ? undefined : token;
 }
 
 export type OpenToken = { accountId: AccountId; tokenId: number; allow: string[] };
@@ -48,15 +51,7 @@ export async function selectOpenTokens(
       and  ${isInUse(db)}
       and  (t.expires_at is null or t.expires_at > now())
       and  'files' = any (t.scopes)`;
-  return withUsable(db, rows);
-}
-
-/** Returns those tokens that are of companies, or of sandboxes that can be used. */
-async function withUsable<T extends { accountId: AccountId; isSandbox: boolean }>(
-  db: Db,
-  tokens: readonly T[],
-): Promise<T[]> {
-  const ids = tokens.filter(({ isSandbox }) => isSandbox).map(({ accountId }) => accountId);
+  const ids = rows.filter(({ isSandbox }) => isSandbox).map(({ accountId }) => accountId);
   const uses = ids.length > 0 ? await selectSandboxUse(db, ids) : undefined;
-  return tokens.filter(({ accountId, isSandbox }) => !isSandbox || uses?.get(accountId)?.isFull === false);
+  return rows.filter(({ accountId, isSandbox }) => !isSandbox || uses?.get(accountId)?.isFull === false);
 }

@@ -1,7 +1,7 @@
 // SQL for API tokens. Writers: tokens.ts, callers.ts (the time of last use), sandbox-accounts.ts.
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { isInUse, selectSandboxUse } from './sandboxes/sandbox-use.sql.ts';
+import { findUsable, isInUse } from './sandboxes/sandbox-use.sql.ts';
 
 export type TokenRow = {
   id: number;
@@ -87,28 +87,26 @@ export type TokenInUse = {
 
 /** Returns the valid token with this hash, and its account. `stale`: its time of last use is more than a minute old. */
 export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse | undefined> {
-  const [row] = await db<(Omit<TokenInUse, 'isFull'> & { isSandbox: boolean })[]>`
-    select t.account_id as "accountId",
-           t.token_id   as "tokenId",
-           t.scopes     as "scopes",
-           t.numbers    as "numbers",
-           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
-           a.timezone   as "timezone",
-           a.version    as "version",
-           a.allowed_addresses as "allow",
-           a.kind <> 'company' as "isSandbox"
-    from   token_hashes h
-    join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
-    join   accounts a on a.account_id = h.account_id
-    where  h.hash = ${hash}
-      and  ${isInUse(db)}
-      and  t.revoked_at is null
-      and  (t.expires_at is null or t.expires_at > now())`;
-  if (!row) return undefined;
-  const { isSandbox, ...token } = row;
-  if (!isSandbox) return { ...token, isFull: false };
-  const use = (await selectSandboxUse(db, [token.accountId])).get(token.accountId);
-  return use && { ...token, ...use };
+  return findUsable(db, async () => {
+    const [row] = await db<(Omit<TokenInUse, 'isFull'> & { isSandbox: boolean })[]>`
+      select t.account_id as "accountId",
+             t.token_id   as "tokenId",
+             t.scopes     as "scopes",
+             t.numbers    as "numbers",
+             coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
+             a.timezone   as "timezone",
+             a.version    as "version",
+             a.allowed_addresses as "allow",
+             a.kind <> 'company' as "isSandbox"
+      from   token_hashes h
+      join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
+      join   accounts a on a.account_id = h.account_id
+      where  h.hash = ${hash}
+        and  ${isInUse(db)}
+        and  t.revoked_at is null
+        and  (t.expires_at is null or t.expires_at > now())`;
+    return row;
+  });
 }
 
 export async function updateTokenUsed(

@@ -22,3 +22,21 @@ export async function selectSandboxUse(
 
 /** Condition: account `a` is a company, or a sandbox that was not ended. Of the latter, `selectSandboxUse` says whether tokens work. */
 export const isInUse = (db: Db) => db`(a.kind = 'company' or a.ended_at is null)`;
+
+/**
+ * Finds a token, and whether its sandbox is too large, by two statements. Undefined: the token does not work. A reset between the statements
+ * gives the token to another account, so it is looked for again.
+ */
+export async function findUsable<T extends { accountId: AccountId; isSandbox: boolean }>(
+  db: Db,
+  find: () => Promise<T | undefined>,
+): Promise<(T & { isFull: boolean }) | undefined> {
+  for (let before: AccountId | undefined; ;) {
+    const token = await find();
+    if (!token || token.accountId === before) return undefined;
+    if (!token.isSandbox) return { ...token, isFull: false };
+    const use = (await selectSandboxUse(db, [token.accountId])).get(token.accountId);
+    if (use) return { ...token, ...use };
+    before = token.accountId;
+  }
+}

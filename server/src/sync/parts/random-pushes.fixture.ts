@@ -2,12 +2,13 @@
 // to two accounts in different ways.
 import type { Report, Settings } from '@soundings/contract/organization.ts';
 import * as fc from 'fast-check';
-import { createAccount } from '../../accounts/accounts.ts';
+import { changeAccount, createAccount } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { inTransaction, type Pool } from '../../db/db.ts';
-import { createGroup } from '../../people/groups.ts';
-import { createUser } from '../../people/users.ts';
+import { inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { createGroup, releaseGroup } from '../../people/groups.ts';
+import { updateConfirmed, updateUsersManaged } from '../../people/users.sql.ts';
+import { changeUser, createUser, removeUser } from '../../people/users.ts';
 import { defineAttribute } from '../../people/attributes.changes.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
 import { pushOrganization } from '../push.ts';
@@ -36,9 +37,16 @@ export const bytesOf = (value: unknown) => ({
 export const inTextOrder = (list: { type: string; path?: string; message?: string }[]) =>
   list.map(({ type, path, message }) => `${type} ${path} ${message}`).toSorted();
 
-export async function pushWholeLists(pool: Pool, accountId: number, sent: Sent): Promise<Outcome> {
+/** `space`: as in `JSON.stringify`. Some systems write their lists with spaces between the values. */
+export async function pushWholeLists(
+  pool: Pool,
+  accountId: number,
+  sent: Sent,
+  space?: number,
+): Promise<Outcome> {
   try {
-    const { summary, changes, warnings } = await pushOrganization(pool, accountId, newRun(), bytesOf(sent), {
+    const body = { bytes: new TextEncoder().encode(JSON.stringify(sent, null, space)), gzip: false };
+    const { summary, changes, warnings } = await pushOrganization(pool, accountId, newRun(), body, {
       deleteGroupResults,
     });
     return { summary, changes, warnings: inTextOrder(warnings) };
@@ -133,13 +141,154 @@ export const requests = fc.record({
   cuts: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
 });
 
+/** What administrators do between two pushes, to the same person or group of both accounts. Most of it does nothing if they are not there. */
+export type Edit = { kind: (typeof kindsOfEdits)[number]; externalId: string };
+const kindsOfEdits = [
+  'confirm',
+  'appoint',
+  'step down',
+  'rename',
+  'sign out',
+  'release',
+  'remove',
+  'release group',
+  'value',
+  'roles on',
+  'roles off',
+] as const;
+export const edits = fc.array(
+  fc.record({
+    kind: seldom(fc.constantFrom(...kindsOfEdits), fc.constantFrom(...kindsOfEdits.slice(0, -1)), 8),
+    externalId: fc.constantFrom(...ids('u', 12)),
+  }),
+  { maxLength: 3 },
+);
+
+export async function editAccount(
+  pool: Pool,
+  accountId: number,
+  { kind, externalId }: Edit,
+): Promise<string | undefined> {
+  return inTransaction(pool, async (tx) => {
+    const by = await idOf(tx, accountId, 'Ada');
+    const userId = await idOf(tx, accountId, externalId);
+    if (kind === 'roles on' || kind === 'roles off')
+      await changeAccount(tx, accountId, { rolesBySync: kind === 'roles on' });
+    else if (kind === 'release group') await releaseGroupOf(tx, accountId, `g${externalId.slice(1)}`);
+    else if (userId === undefined || by === undefined) return 'not there';
+    else if (kind === 'appoint')
+      await tx`
+        update users set role = 'Administrator', role_pending = false, fingerprint = null
+        where  account_id = ${accountId} and user_id = ${userId} and active`;
+    else if (kind === 'step down') await changeUser(tx, accountId, by, { role: 'User' }, userId);
+    else if (kind === 'confirm') await updateConfirmed(tx, accountId, userId);
+    else if (kind === 'release') await updateUsersManaged(tx, accountId, [userId], false);
+    else if (kind === 'remove') await removeUser(tx, accountId, userId, by);
+    else if (kind === 'value') await changeUser(tx, accountId, userId, { attributes: { site: 'North' } }, by);
+    else if (kind === 'sign out') await changeUser(tx, accountId, userId, { active: false }, by);
+    else await changeUser(tx, accountId, userId, { firstName: 'Edited', language: 'sv' }, by);
+    return undefined;
+  }).catch((error: unknown) => {
+    if (error instanceof Fault) return error.message;
+    throw error;
+  });
+}
+
+async function idOf(tx: Transaction, accountId: number, name: string): Promise<number | undefined> {
+  const [row] = await tx<{ id: number }[]>`
+    select user_id as "id" from users
+    where  account_id = ${accountId} and coalesce(external_id, first_name) = ${name}`;
+  return row?.id;
+}
+
+async function releaseGroupOf(tx: Transaction, accountId: number, externalId: string): Promise<void> {
+  const [row] = await tx<{ id: number }[]>`
+    select group_id as "id" from groups where account_id = ${accountId} and external_id = ${externalId} and managed`;
+  if (row) await releaseGroup(tx, accountId, row.id, { keepExternalId: true });
+}
+
+/**
+ * A list without faults and mostly without warnings, as most are. Otherwise hardly any text would be known: of lists as in `requests`, one in twenty
+ * is applied without a warning.
+ */
+const calmUserOf = (externalId: string) =>
+  fc.record(
+    {
+      externalId: fc.constant(externalId),
+      firstName: fc.constantFrom('Eva', 'Åke', 'a "\\ b'),
+      lastName: fc.constantFrom('Ek', 'Öberg'),
+      email: fc.constantFrom(`${externalId}@example.org`, `${externalId}@Example.org`, null),
+      phone: seldom(fc.constant('+46 70 123 45 67'), fc.constant('+46701234567')),
+      active: seldom(fc.constant(false), fc.constant(true), 6),
+      accessInfo: fc.record(
+        {
+          memberOf: fc.subarray(['g0', 'g1', 'g2', 'g3']),
+          adminOf: fc.subarray(['g0'], { maxLength: 1 }),
+          role: seldom(fc.constant('Administrator'), fc.constantFrom('User', 'Manager'), 60),
+        },
+        { requiredKeys: ['memberOf'] },
+      ),
+      externalProperties: fc.record({ site: fc.constantFrom('North', 'South') }),
+    },
+    { requiredKeys: ['externalId', 'firstName', 'lastName'] },
+  );
+const calmUsers = fc
+  .shuffledSubarray([...ids('u', 7), ...ids('u', 12).slice(8)], { minLength: 6 })
+  .chain((list) => fc.tuple(...list.map(calmUserOf)));
+const calmGroups = fc.constant(
+  ['g0', 'g1', 'g2', 'g3'].map((externalId) => ({ externalId, name: externalId })),
+);
+
+/** A push of a history: of any list, of one without faults, or of most users of the one before (`kept`), as HR systems send them. */
+export const nextRequests = fc.record({
+  kind: fc.constantFrom('any', 'calm', ...Array<'kept'>(10).fill('kept')),
+  any: requests,
+  calm: fc
+    .record({ users: calmUsers, groups: calmGroups })
+    .map((data) => JSON.parse(JSON.stringify(data)) as Data),
+  changes: fc.record({
+    replaced: fc.constantFrom(0, 0, 1, 1, 2),
+    isAny: seldom(fc.constant(true), fc.constant(false), 6),
+    removed: seldom(fc.nat(10), fc.constant(-1), 3),
+    order: fc.constantFrom('same', 'same', 'same', 'reversed', 'twice'),
+    hasGroups: fc.boolean(),
+  }),
+  settings: fc.record({
+    validateOnly: seldom(fc.constant(true), fc.constant(false), 6),
+    forceSetLanguage: seldom(fc.constant(true), fc.constant(false), 8),
+    maxUsersDeleted: seldom(fc.constant(0), fc.constant(200), 8),
+  }),
+});
+type NextRequest = typeof nextRequests extends fc.Arbitrary<infer T> ? T : never;
+
+/** Returns what to send. `earlier`: the last list without faults and warnings. */
+export function nextOf({ kind, any, calm, changes, settings }: NextRequest, earlier: Data | undefined): Sent {
+  if (kind === 'any') return { data: any.data, settings: any.settings };
+  if (kind === 'calm' || !earlier?.users) return { data: calm, settings };
+  const others = ((changes.isAny ? any.data.users : undefined) ?? calm.users ?? []) as object[];
+  const changed = new Map(others.slice(0, changes.replaced).map((user) => [externalIdOf(user), user]));
+  const kept = earlier.users.map((user) => changed.get(externalIdOf(user)) ?? user);
+  for (const user of earlier.users) changed.delete(externalIdOf(user));
+  const list = [...kept.filter((_, i) => i !== changes.removed), ...changed.values()];
+  if (changes.order === 'reversed') list.reverse();
+  if (changes.order === 'twice' && list[0] && changes.replaced === 2) list.push(list[0]);
+  const { users: _, groups: earlierGroups, ...rest } = earlier;
+  return {
+    data: { ...rest, users: list, ...(changes.hasGroups && earlierGroups && { groups: earlierGroups }) },
+    settings,
+  };
+}
+
+const externalIdOf = (user: object) => (user as { externalId: string }).externalId;
+
 /** Returns a list that has most users of an earlier one, as HR systems send them. `cuts`: random numbers. */
 export function withMostOf({ data, ...sent }: Sent, earlier: Data | undefined, cuts: number[]): Sent {
   if (!data.users || !earlier?.users || (cuts[0] as number) % 3 === 0) return { ...sent, data };
-  const idOf = (user: object) => (user as { externalId: string }).externalId;
-  const changed = new Map(data.users.slice(0, (cuts.at(-1) as number) % 3).map((user) => [idOf(user), user]));
-  const kept = earlier.users.map((user) => changed.get(idOf(user)) ?? user);
-  for (const user of earlier.users) changed.delete(idOf(user));
+  const changed = new Map(
+    data.users.slice(0, (cuts.at(-1) as number) % 3).map((user) => [externalIdOf(user), user]),
+  );
+  const kept = earlier.users.map((user) => changed.get(externalIdOf(user)) ?? user);
+  for (const user of earlier.users) changed.delete(externalIdOf(user));
   const list = [...kept, ...changed.values()];
   return { ...sent, data: { ...data, users: (cuts[0] as number) % 5 === 0 ? list.toReversed() : list } };
 }
