@@ -6,6 +6,7 @@ import { StreamedResponse } from '../../http/responses/responses.ts';
 import type { Random } from '../../simulation/random.ts';
 import { answerLine, importLines, round } from '../../testing/surveys.ts';
 import { type Company, options, peopleOf, world } from '../data/data.fixture.ts';
+import { openKnownNames } from '../responses/known-names.ts';
 import type { Reader, ResponseText, ResultsQuery } from '../responses/response-parts.ts';
 import {
   askedQuestionsResponse,
@@ -99,6 +100,8 @@ export function anyRequest(random: Random, choices: Choices): DataRequest {
 
 type Account = { accountId: number; version: string; onDamage?: Reader['onDamage'] };
 
+const names = openKnownNames();
+
 /** Returns the text of a response, and whether it came from fragments: only these are bytes. */
 export async function responseFrom(
   db: Db,
@@ -108,7 +111,7 @@ export async function responseFrom(
   // What reads from rows has a transaction for everything.
   const primary = { pool: db as Pool, reads: db as Pool };
   const reading = readPrimary(primary).of({ accountId, version });
-  const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage };
+  const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };
   const response = await (endpoint === 'kpi values'
     ? kpiValuesResponse(reading, reader, kpiId, query)
     : endpoint === 'rates'

@@ -8,7 +8,15 @@ import { DamagedFrames } from './frames.ts';
 import { fragmentKinds, type WantedFigures } from './fragments.sql.ts';
 import { NestedOutput, Output } from './output.ts';
 import { type PackRow, type PackScope, selectPacks } from './packs.sql.ts';
-import { blockOfGroup, checkedPack, freePacks, openPacks, type Pack, placeInBlock, type StoredPack } from './packs.ts';
+import {
+  blockOfGroup,
+  checkedPack,
+  freePacks,
+  openPacks,
+  type Pack,
+  placeInBlock,
+  type StoredPack,
+} from './packs.ts';
 import { type FramesWanted, questionListsIn, NotInFragments, openAsked } from './read-fragments.ts';
 
 /** The packs of a question and a block, ordered by week, and the groups of the block that are wanted. */
