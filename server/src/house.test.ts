@@ -716,7 +716,7 @@ const writers: Record<string, string[]> = {
   kpi_values: ['results/published-figures.sql.ts'],
   fragments: ['results/fragments/fragments.sql.ts'],
   fragment_weeks: ['results/fragments/fragments.sql.ts'],
-  packs: ['results/fragments/packs.sql.ts'],
+  packs: ['results/fragments/packs.sql.ts', 'results/fragments/quarters.sql.ts'],
   pack_weeks: ['results/fragments/packs.sql.ts'],
   pack_blocks: ['results/fragments/packs.sql.ts'],
   comments: ['results/published-figures.sql.ts'],

@@ -13,6 +13,7 @@ import type { Reads } from '../../db/replica/reads.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import type { OnDamage } from '../fragments/read-fragments.ts';
+import { openKnownNames } from '../responses/known-names.ts';
 import type { Reader, ResultsQuery } from '../responses/response-parts.ts';
 import {
   kpiOf,
@@ -31,7 +32,8 @@ export function serveData(
   reads: Promise<Reads>,
   { now, onDamage }: { now: () => number; onDamage: OnDamage },
 ): void {
-  const readerOf = (caller: Omit<Reader, 'onDamage'>): Reader => ({ ...caller, onDamage });
+  const names = openKnownNames();
+  const readerOf = (caller: Omit<Reader, 'onDamage' | 'names'>): Reader => ({ ...caller, onDamage, names });
 
   server.serve(getKpis, async ({ caller }) => {
     const kpis = await (await reads).of(caller).once((db) => selectValuedKpis(db, caller.accountId));

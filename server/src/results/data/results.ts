@@ -36,7 +36,6 @@ import {
   type KpiHead,
   type ResultRow,
   selectAskedOfGroups,
-  selectKpi,
   selectKpiValues,
   selectRates,
   selectResults,
@@ -71,7 +70,7 @@ export async function kpiValuesResponse(
   if (!query.withSubgroups) {
     const isPlain = reader.numbers === 'plain';
     const text = await ofOneGroup(reading, reader, query, async (db, wanted) => {
-      const kpi = isPlain && (await selectKpi(db, accountId, kpiId));
+      const kpi = isPlain && (await reader.names.kpi(db, reader, kpiId));
       return kpi
         ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: fragmentKinds.kpiValues, kpiId }))
         : undefined;
@@ -89,7 +88,7 @@ export async function kpiValuesResponse(
     return wholeText(kpiChunks(kpi, valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
   const [scope, kpi] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), selectKpi(db, accountId, kpiId)]),
+    Promise.all([findScope(db, accountId, query), reader.names.kpi(db, reader, kpiId)]),
   );
   if (!kpi) throw kpiNotFound();
   return streamedValues(reading, reader, query, {
@@ -221,7 +220,7 @@ export async function resultsResponse(
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
     const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, frames) => {
-      const questions = await translatedQuestions(db, accountId, language);
+      const questions = await translatedQuestions(db, reader, language);
       const values: WriteValues = (included) =>
         resultsFromFragments(db, { ...frames, questionIds }, questions, included);
       return resultChunks(values, undefined);
@@ -231,7 +230,7 @@ export async function resultsResponse(
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupResults(db, accountId, one, window),
-        translatedQuestions(db, accountId, language),
+        translatedQuestions(db, reader, language),
       ]);
       if (!found) throw await scopeNotFound(db, accountId, query);
       return [found, all] as const;
@@ -240,7 +239,7 @@ export async function resultsResponse(
     return wholeText(resultChunks(values, undefined));
   }
   const [scope, questions] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
+    Promise.all([findScope(db, accountId, query), translatedQuestions(db, reader, language)]),
   );
   return streamedResponse(reader, query, () =>
     reading.stream((rows, db) => {
@@ -307,7 +306,7 @@ export async function askedQuestionsResponse(
   if (!query.withSubgroups) {
     const ofGroup = { ...query, window, kind: 'group' as const }; // no questions are asked of segments
     const text = await ofOneGroup(reading, reader, ofGroup, async (db, wanted) => {
-      const questions = await translatedQuestions(db, accountId, language);
+      const questions = await translatedQuestions(db, reader, language);
       return askedChunks((lists) => askedFromFragments(db, wanted, lists), questions);
     });
     if (text !== undefined) return text;
@@ -315,7 +314,7 @@ export async function askedQuestionsResponse(
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
         selectGroupAsked(db, accountId, groupId, window),
-        translatedQuestions(db, accountId, language),
+        translatedQuestions(db, reader, language),
       ]);
       if (!found) throw await scopeNotFound(db, accountId, query);
       return [found, all] as const;
@@ -323,7 +322,7 @@ export async function askedQuestionsResponse(
     return wholeText(askedChunks(askedOfRows(inOneBatch(rows)), questions));
   }
   const [scope, questions] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), translatedQuestions(db, accountId, language)]),
+    Promise.all([findScope(db, accountId, query), translatedQuestions(db, reader, language)]),
   );
   return streamedResponse(reader, query, () =>
     reading.stream((rows, db) => {

@@ -19,16 +19,21 @@ import {
 import { type StoredEntry, storedLists } from './lists.ts';
 import { buildPacks } from './build-packs.ts';
 import { deleteAllPacks, selectAccountsToPack } from './packs.sql.ts';
+import { selectAccountsWithDueQuarters } from './quarters.sql.ts';
 
-/** Whether a closed week is not in fragments or packs yet. */
+/** Whether a closed week is not in fragments or packs yet, or an ended quarter not in packs of quarters. */
 export const areFragmentsDue = async (pool: Pool): Promise<boolean> =>
-  (await selectAccountsToBuild(pool)).length > 0 || (await selectAccountsToPack(pool)).length > 0;
+  (await selectAccountsDue(pool)).length > 0;
+
+async function selectAccountsDue(pool: Pool): Promise<AccountId[]> {
+  const due = [selectAccountsToBuild, selectAccountsToPack, selectAccountsWithDueQuarters];
+  return [...new Set((await Promise.all(due.map((select) => select(pool)))).flat())];
+}
 
 /** Builds the fragments and packs of all accounts that are due. A failure of one account does not stop the others; it is thrown at the end. */
 export async function buildAllFragments(pool: Pool): Promise<void> {
   const failures: unknown[] = [];
-  const due = [...(await selectAccountsToBuild(pool)), ...(await selectAccountsToPack(pool))];
-  for (const accountId of new Set(due)) {
+  for (const accountId of await selectAccountsDue(pool)) {
     await buildFragments(pool, accountId).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];

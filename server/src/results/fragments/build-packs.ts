@@ -4,10 +4,12 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
+import { buildQuarters } from './build-quarters.ts';
 import { type StoredEntry, storedLists } from './lists.ts';
 import {
   deleteLeftPacks,
   insertPackWeeks,
+  type PackState,
   selectExisting,
   selectPackState,
   updateBlockBuilt,
@@ -33,7 +35,16 @@ export async function buildPacks(pool: Pool, accountId: AccountId): Promise<void
     await deleteLeftPacks(tx, accountId);
   });
   const { complete, blocks } = await selectPackState(pool, accountId);
-  if (blocks.length === 0) return;
+  if (blocks.length > 0) await buildBlocks(pool, accountId, { complete, blocks });
+  await buildQuarters(pool, accountId);
+}
+
+/** Builds the packs of blocks that were deleted. */
+async function buildBlocks(
+  pool: Pool,
+  accountId: AccountId,
+  { complete, blocks }: Pick<PackState, 'complete' | 'blocks'>,
+): Promise<void> {
   const missing = new Set(blocks.map(({ block }) => block));
   for (const week of complete) await writeWeek(pool, accountId, week, missing);
   await inTransaction(pool, async (tx) => {

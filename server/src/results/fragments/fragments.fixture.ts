@@ -1,9 +1,12 @@
-// For tests of fragments: reads the same response from fragments and from the rows of figures.
-import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+// For tests of fragments: imports weeks, and reads the same response from fragments and from the rows of figures.
+import { addWeeks, type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { Db, Pool } from '../../db/db.ts';
 import { readPrimary } from '../../db/replica/reads.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import type { Random } from '../../simulation/random.ts';
+import { answerLine, importLines, round } from '../../testing/surveys.ts';
+import { type Company, options, peopleOf, world } from '../data/data.fixture.ts';
+import { openKnownNames } from '../responses/known-names.ts';
 import type { Reader, ResponseText, ResultsQuery } from '../responses/response-parts.ts';
 import {
   askedQuestionsResponse,
@@ -11,6 +14,40 @@ import {
   ratesResponse,
   resultsResponse,
 } from '../data/results.ts';
+
+const keys = ['mood', 'tens', 'advise', 'bus', 'lunch', 'tools'];
+const groupsAsked = ['company', 'sales', 'north', 'tech'];
+
+/** Weeks over four years, before the open one. */
+export const weekAt = (i: number): Week => addWeeks('2026-11-02', -i);
+
+function valueOf(random: Random, key: string): unknown {
+  const choices = options.map(({ id }) => id);
+  if (key === 'bus') return random.chance(0.5);
+  if (key === 'lunch') return random.oneOf(choices);
+  if (key === 'tools') return choices.filter(() => random.chance(0.5));
+  if (key === 'advise') return Math.floor(random.next() * 11);
+  return 1 + Math.floor(random.next() * 5);
+}
+
+/** Imports a closed week: a random group is asked random questions, and some people answer them. */
+export async function importWeek({ account }: Company, random: Random, week: Week): Promise<void> {
+  const name = weekName(week);
+  const present = new Set((await account.groups()).map(({ externalId }) => externalId));
+  const to = random.oneOf(groupsAsked.filter((one) => present.has(one)));
+  const asked = random.shuffled(keys).slice(0, 1 + Math.floor(random.next() * 3));
+  const below = to === 'company' ? ['north', 'south', 'tech'] : to === 'sales' ? ['north', 'south'] : [to];
+  const people = peopleOf(below.filter((one) => present.has(one)));
+  const isAnswered = random.oneOf([0.3, 0.9]);
+  await importLines(world, account.id, [
+    round(name, to, asked, people),
+    ...Object.keys(people).flatMap((person) =>
+      asked.flatMap((key) =>
+        random.chance(isAnswered) ? [answerLine(name, to, person, key, valueOf(random, key))] : [],
+      ),
+    ),
+  ]);
+}
 
 /** A request of the data interface. */
 export type DataRequest = {
@@ -63,6 +100,8 @@ export function anyRequest(random: Random, choices: Choices): DataRequest {
 
 type Account = { accountId: number; version: string; onDamage?: Reader['onDamage'] };
 
+const names = openKnownNames();
+
 /** Returns the text of a response, and whether it came from fragments: only these are bytes. */
 export async function responseFrom(
   db: Db,
@@ -72,7 +111,7 @@ export async function responseFrom(
   // What reads from rows has a transaction for everything.
   const primary = { pool: db as Pool, reads: db as Pool };
   const reading = readPrimary(primary).of({ accountId, version });
-  const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage };
+  const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };
   const response = await (endpoint === 'kpi values'
     ? kpiValuesResponse(reading, reader, kpiId, query)
     : endpoint === 'rates'

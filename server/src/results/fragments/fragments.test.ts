@@ -1,6 +1,6 @@
 // Responses from fragments are the same as those from rows, whatever happens before: weeks in any order, deleted groups, changed texts, processes
 // that are killed while they build, and damage.
-import { addWeeks, type Week, weekName } from '@soundings/contract/weeks.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
@@ -10,17 +10,8 @@ import { selectQuestions } from '../../questions/questions.sql.ts';
 import { type Random, randomFrom } from '../../simulation/random.ts';
 import { caseCount } from '../../testing/house/cases.ts';
 import { apply } from '../../testing/organizations.ts';
-import { answerLine, importLines, later, round } from '../../testing/surveys.ts';
-import {
-  type Company,
-  openCompany,
-  options,
-  peopleOf,
-  range,
-  tree,
-  useService,
-  world,
-} from '../data/data.fixture.ts';
+import { importLines, later, round } from '../../testing/surveys.ts';
+import { type Company, openCompany, peopleOf, range, tree, useService, world } from '../data/data.fixture.ts';
 import { writeSegments } from '../data/segments.fixture.ts';
 import { deleteGroupResults } from '../published-figures.ts';
 import { areFragmentsDue, buildAllFragments, buildFragments, forgetFragments } from './build-fragments.ts';
@@ -28,8 +19,10 @@ import {
   anyRequest,
   type Choices,
   type DataRequest,
+  importWeek,
   responseFrom,
   responseFromRows,
+  weekAt,
 } from './fragments.fixture.ts';
 import { fragmentKinds, selectFrames } from './fragments.sql.ts';
 import { DamagedFrames } from './frames.ts';
@@ -37,40 +30,6 @@ import { preferFragments } from './read-fragments.ts';
 import { until } from '../../testing/until.ts';
 
 useService();
-
-const keys = ['mood', 'tens', 'advise', 'bus', 'lunch', 'tools'];
-const groupsAsked = ['company', 'sales', 'north', 'tech'];
-
-/** Weeks over four years, before the open one. */
-const weekAt = (i: number): Week => addWeeks('2026-11-02', -i);
-
-function valueOf(random: Random, key: string): unknown {
-  const choices = options.map(({ id }) => id);
-  if (key === 'bus') return random.chance(0.5);
-  if (key === 'lunch') return random.oneOf(choices);
-  if (key === 'tools') return choices.filter(() => random.chance(0.5));
-  if (key === 'advise') return Math.floor(random.next() * 11);
-  return 1 + Math.floor(random.next() * 5);
-}
-
-/** Imports a closed week: a random group is asked random questions, and some people answer them. */
-async function importWeek({ account }: Company, random: Random, week: Week): Promise<void> {
-  const name = weekName(week);
-  const present = new Set((await account.groups()).map(({ externalId }) => externalId));
-  const to = random.oneOf(groupsAsked.filter((one) => present.has(one)));
-  const asked = random.shuffled(keys).slice(0, 1 + Math.floor(random.next() * 3));
-  const below = to === 'company' ? ['north', 'south', 'tech'] : to === 'sales' ? ['north', 'south'] : [to];
-  const people = peopleOf(below.filter((one) => present.has(one)));
-  const isAnswered = random.oneOf([0.3, 0.9]);
-  await importLines(world, account.id, [
-    round(name, to, asked, people),
-    ...Object.keys(people).flatMap((person) =>
-      asked.flatMap((key) =>
-        random.chance(isAnswered) ? [answerLine(name, to, person, key, valueOf(random, key))] : [],
-      ),
-    ),
-  ]);
-}
 
 async function versionOf(accountId: number): Promise<string> {
   const [row] = await world.pool<

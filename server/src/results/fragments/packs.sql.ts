@@ -1,13 +1,15 @@
-// SQL of packs (docs/decisions/0064): reading, writing and deleting them. Writers: build-packs.ts, and published-figures.ts when groups are deleted.
+// SQL of packs (docs/decisions/0064): reading, writing and deleting them. Writers: build-packs.ts, build-quarters.ts, and published-figures.ts when
+// groups are deleted.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Transaction } from '../../db/db.ts';
 import { groupsInScope, type GroupScope } from '../data/results.sql.ts';
 import type { Window } from '../data/window.ts';
 import { asBytes, fragmentKinds, openOf, usableIn, type WantedFigures } from './fragments.sql.ts';
-import { blockOfGroup, groupsPerBlock } from './packs.ts';
+import { blockOfGroup, groupsPerBlock, ofQuarter } from './packs.ts';
+import { quarterOf, quartersIn } from './quarters.sql.ts';
 
-/** A pack as it is stored. */
-export type PackRow = { questionId: number; block: number; week: Week; pack: Buffer };
+/** A pack as it is stored: of a week, or of a quarter that begins with this week. */
+export type PackRow = { kind: number; questionId: number; block: number; week: Week; pack: Buffer };
 
 /** The groups in order, and what they are asked in open weeks, as lines of group, week, and question ids. */
 export type PackScope = { groupIds: number[]; open: string };
@@ -26,6 +28,9 @@ export async function* selectPacks(
   figures: WantedFigures,
 ): AsyncGenerator<PackScope | PackRow[]> {
   const { kind, kpiId = '', questionIds } = figures;
+  const isWanted = db`
+    p.account_id = ${accountId} and p.kpi_id = ${kpiId} and p.block = any((select blocks from b)::integer[])
+    and ${questionIds ? db`p.question_id = any(${questionIds})` : true} and exists (select 1 from usable)`;
   const statement = db`
     with ${groupsInScope(db, accountId, scope)},
     b (ids, blocks) as materialized (
@@ -40,24 +45,31 @@ export async function* selectPacks(
         and  not exists (
           select 1 from pack_blocks p
           where  p.account_id = ${accountId} and p.block = any(b.blocks) and p.built <> p.removals)
-    )
-    select -1, null, null, array_to_string(b.ids, ','),
+    ),
+    quarters as materialized (${quartersIn(db, accountId, window)})
+    select null, -1, null, null, array_to_string(b.ids, ','),
            ${kind === fragmentKinds.asked ? db`(${openOf(db, accountId, window)})` : null}
     from   b
     where  exists (select 1 from usable)
     union  all
     select * from (
-      select p.question_id, p.block, p.week, p.pack, null
+      select p.kind, p.question_id, p.block, p.week, p.pack, null
       from   packs p
-      where  p.account_id = ${accountId} and p.kind = ${kind} and p.kpi_id = ${kpiId}
-        and  p.block = any((select blocks from b)::integer[]) and p.week between ${window.first} and ${window.last}
-        and  ${questionIds ? db`p.question_id = any(${questionIds})` : true}
-        and  exists (select 1 from usable)
-      order  by p.question_id, p.block, p.week) p`;
+      where  ${isWanted} and p.kind = ${kind}
+        and  p.week = any(array(
+               select w.week from pack_weeks w
+               where  w.account_id = ${accountId} and w.week between ${window.first} and ${window.last}
+                 and  ${quarterOf(db, db`w.week`)} not in (select first from quarters)))
+      union  all
+      select p.kind, p.question_id, p.block, p.week, p.pack, null
+      from   packs p
+      where  ${isWanted} and p.kind = ${ofQuarter(kind)} and p.week = any(array(select first from quarters))
+      order  by 2, 3, 4) p`;
   for await (const rows of inBatches(asBytes(statement), packsPerBatch, batchesAhead)) {
-    const isFirst = rows[0]?.[0]?.toString('latin1') === '-1';
+    const isFirst = rows[0]?.[1]?.toString('latin1') === '-1';
     if (isFirst) yield scopeOf(rows[0] as Buffer[]);
-    yield rows.slice(isFirst ? 1 : 0).map(([questionId, block, week, pack]) => ({
+    yield rows.slice(isFirst ? 1 : 0).map(([kindOfPack, questionId, block, week, pack]) => ({
+      kind: Number(kindOfPack?.toString('latin1')),
       questionId: Number(questionId?.toString('latin1')),
       block: Number(block?.toString('latin1')),
       week: week?.toString('latin1') ?? '',
@@ -66,7 +78,7 @@ export async function* selectPacks(
   }
 }
 
-const scopeOf = ([, , , ids, open]: (Buffer | null)[]): PackScope => ({
+const scopeOf = ([, , , , ids, open]: (Buffer | null)[]): PackScope => ({
   groupIds: ids?.toString('latin1').split(',').map(Number) ?? [],
   open: open?.toString('latin1') ?? '',
 });

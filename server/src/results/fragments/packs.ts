@@ -1,5 +1,5 @@
-// The format of packs. A pack has the figures of one week of up to 256 groups as the JSON that responses contain, compressed, with an index of its
-// groups and a checksum.
+// The format of packs. A pack has the figures of one week, or of a quarter of 13 weeks, of up to 256 groups as the JSON that responses contain,
+// compressed, with an index of its groups and a checksum.
 import { type Week } from '@soundings/contract/weeks.ts';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRawSync, inflateRaw } from 'node:zlib';
@@ -10,11 +10,17 @@ export const groupsPerBlock = 256;
 
 export const blockOfGroup = (groupId: number): number => Math.floor(groupId / groupsPerBlock);
 
-/** What a pack is about. Its checksum depends on it, so that it is valid in its place only. */
+/** Kinds from this one on are those of packs of a quarter. It is itself that of the rows that say which weeks a quarter's packs have. */
+export const quarterKinds = 10;
+
+/** Returns the kind of the packs of a quarter. */
+export const ofQuarter = (kind: number): number => quarterKinds + kind;
+
+/** What a pack is about. `week`: the first one of a quarter. Its checksum depends on it, so that it is valid in its place only. */
 export type PackOwner = FrameOwner & { block: number; week: Week };
 
 /**
- * The figure of a group. `text`: JSON with its key, such as `"2548":{…}`. `at`: how many bytes of it are before what is inserted when it is
+ * The figure of a group, or, in the pack of a quarter, those of several weeks, of which only the first has something inserted. `text`: JSON with its key, such as `"2548":{…}`. `at`: how many bytes of it are before what is inserted when it is
  * sent. Undefined: nothing is.
  */
 export type PackEntry = { groupId: number; text: string; at?: number | undefined };
@@ -32,7 +38,7 @@ const hex = (number: number): string => number.toString(16).padStart(digits, '0'
 const checksumOf = (text: string | Buffer, { accountId, kind, kpiId, questionId, block, week }: PackOwner) =>
   crc32(text, crc32(`${accountId} ${kind} ${questionId} ${block} ${week} ${kpiId}`));
 
-/** Returns a pack. The entries are in the order of their groups, all in the same block. */
+/** Returns a pack. The entries are in the order of their groups, all in the same block. In that of a quarter, a group can have several. */
 export function packOf(owner: PackOwner, entries: readonly PackEntry[]): string {
   const first = owner.block * groupsPerBlock;
   const index = Buffer.alloc(countBytes + entries.length * indexBytes);
@@ -81,6 +87,16 @@ export async function openPacks(stored: readonly StoredPack[]): Promise<Pack[]> 
   return stored.map(({ owner, bytes: own }) => new Pack(owner, bytes.subarray(from, (from += own))));
 }
 
+/**
+ * Frees the memory of packs that were opened together, and are not read any more. It would be freed later anyway, but collecting garbage of this size takes
+ * longer than reading it.
+ */
+export function freePacks(packs: readonly Pack[]): void {
+  const memory = packs[0]?.bytes.buffer;
+  // Small ones are parts of a pool that other buffers use.
+  if (memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize) memory.transfer(0);
+}
+
 /** A pack whose entries are read one after another. The fields are those of the current entry, after `find`. */
 export class Pack {
   readonly owner: PackOwner;
@@ -103,16 +119,25 @@ export class Pack {
 
   /** Goes on to the entry of a group, by its place in the block. Returns whether it has one. Places must be in order. */
   find(place: number): boolean {
-    while (this.entry + 1 < this.count && (this.bytes[countBytes + this.entry + 1] as number) <= place)
-      this.next();
-    return this.entry >= 0 && this.bytes[countBytes + this.entry] === place;
+    const { bytes, count } = this;
+    if (this.entry === -1) this.next();
+    while (this.entry + 1 < count && (bytes[countBytes + this.entry] as number) < place) this.next();
+    return bytes[countBytes + this.entry] === place;
+  }
+
+  /** Goes on to the next entry of the same group. Returns whether it has one. */
+  findMore(): boolean {
+    const places = countBytes + this.entry;
+    const hasMore = this.entry + 1 < this.count && this.bytes[places + 1] === this.bytes[places];
+    if (hasMore) this.next();
+    return hasMore;
   }
 
   /** Whether the current entry has other bytes than the last one for which this was true. */
   isNew(): boolean {
     const { from, to } = this.latest;
-    let same = to - from === this.to - this.from;
-    for (let i = from, j = this.from; same && i < to; i++, j++) same = this.bytes[i] === this.bytes[j];
+    const same =
+      to - from === this.to - this.from && this.bytes.compare(this.bytes, from, to, this.from, this.to) === 0;
     if (!same) this.latest = { from: this.from, to: this.to };
     return !same;
   }

@@ -154,11 +154,9 @@ export function openAsked(output: NestedOutput, open: string, lists: Set<string>
   };
 }
 
-/** Returns the list of question ids in an entry of asked questions. */
-export function questionListIn({ bytes, from, to }: { bytes: Buffer; from: number; to: number }): string {
-  const text = bytes.toString('latin1', from, to);
-  return text.slice(text.indexOf('[') + 1, -1);
-}
+/** Returns the lists of question ids in entries of asked questions. */
+export const questionListsIn = ({ bytes, from, to }: { bytes: Buffer; from: number; to: number }): string[] =>
+  [...bytes.toString('latin1', from, to).matchAll(/\[([^\]]*)\]/g)].map(([, ids]) => ids as string);
 
 /** Returns a function that adds the lists of a frame. Most groups are asked the same in a period, which takes no time. */
 function listsIn(lists: Set<string>): (frames: Frames) => void {
@@ -167,7 +165,7 @@ function listsIn(lists: Set<string>): (frames: Frames) => void {
     const json = frames.bytes.subarray(frames.from, frames.to);
     if (known.some((one) => one.equals(json))) return;
     if (known.unshift(json) > 8) known.pop();
-    frames.each((from, _at, to) => void lists.add(questionListIn({ bytes: frames.bytes, from, to })));
+    for (const list of questionListsIn(frames)) lists.add(list);
   };
 }
 

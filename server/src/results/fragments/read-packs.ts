@@ -8,8 +8,16 @@ import { DamagedFrames } from './frames.ts';
 import { fragmentKinds, type WantedFigures } from './fragments.sql.ts';
 import { NestedOutput, Output } from './output.ts';
 import { type PackRow, type PackScope, selectPacks } from './packs.sql.ts';
-import { blockOfGroup, checkedPack, openPacks, type Pack, placeInBlock, type StoredPack } from './packs.ts';
-import { type FramesWanted, questionListIn, NotInFragments, openAsked } from './read-fragments.ts';
+import {
+  blockOfGroup,
+  checkedPack,
+  freePacks,
+  openPacks,
+  type Pack,
+  placeInBlock,
+  type StoredPack,
+} from './packs.ts';
+import { type FramesWanted, questionListsIn, NotInFragments, openAsked } from './read-fragments.ts';
 
 /** The packs of a question and a block, ordered by week, and the groups of the block that are wanted. */
 type WantedPacks = { questionId: number; groupIds: readonly number[]; packs: Pack[] };
@@ -34,10 +42,11 @@ async function* packsOf(
   const { accountId, scope, window } = wanted;
   let groups: Map<number, number[]> | undefined;
   let next: Promise<Pack[]> | undefined;
-  const owner = { accountId, kind: figures.kind, kpiId: figures.kpiId ?? '' };
+  const owner = { accountId, kpiId: figures.kpiId ?? '' };
   function* inBlocks(packs: Pack[]): Generator<WantedPacks> {
     for (const [first, same] of byPlace(packs))
       yield { questionId: first.questionId, groupIds: groups?.get(first.block) ?? [], packs: same };
+    freePacks(packs);
   }
   const batches = selectPacks(db, accountId, { scope, window, most: mostGroups(wanted) }, figures);
   for await (const stored of together(batches, owner, (found) => {
@@ -69,7 +78,7 @@ function byPlace(packs: Pack[]): [Place, Pack[]][] {
 /** Checks packs, and yields those that are decompressed together. Those of a question and a block are never divided. */
 async function* together(
   batches: AsyncIterable<PackScope | PackRow[]>,
-  owner: { accountId: number; kind: number; kpiId: string },
+  owner: { accountId: number; kpiId: string },
   onScope: (scope: PackScope) => void,
 ): AsyncGenerator<StoredPack[]> {
   let ready: StoredPack[] = [];
@@ -86,8 +95,8 @@ async function* together(
         yield ready;
         [ready, bytes] = [[], 0];
       }
-      const { questionId, block, week } = (latest = row);
-      const stored = checkedPack(row.pack, { ...owner, questionId, block, week });
+      const { pack, ...about } = (latest = row);
+      const stored = checkedPack(pack, { ...owner, ...about });
       ready.push(stored);
       bytes += stored.bytes;
     }
@@ -111,9 +120,10 @@ export async function* valuesFromPacks(
     for (const groupId of groupIds) {
       const place = placeInBlock(groupId);
       for (const pack of packs) {
-        if (!pack.find(place)) continue;
-        output.copy(pack.bytes, pack.from + skipped, pack.to);
-        skipped = 0;
+        for (let isFound = pack.find(place); isFound; isFound = pack.findMore()) {
+          output.copy(pack.bytes, pack.from + skipped, pack.to);
+          skipped = 0;
+        }
       }
       if (output.isFull()) yield output.rest();
     }
@@ -138,19 +148,25 @@ export async function* resultsFromPacks(
       const place = placeInBlock(groupId);
       let isFirst = true;
       for (const pack of packs) {
-        if (!pack.find(place)) continue;
-        const from = pack.from + (isFirst ? output.enter(questionId, groupId) : 0);
-        isFirst = false;
-        const at = inserted && pack.at > 0 ? pack.at : from;
-        output.copy(pack.bytes, from, at);
-        if (inserted && pack.at > 0) output.copy(inserted, 0, inserted.length);
-        output.copy(pack.bytes, at, pack.to);
+        for (let isFound = pack.find(place); isFound; isFound = pack.findMore()) {
+          const from = pack.from + (isFirst ? output.enter(questionId, groupId) : 0);
+          isFirst = false;
+          if (inserted && pack.at > 0) copyWith(output, pack, from, inserted);
+          else output.copy(pack.bytes, from, pack.to);
+        }
       }
       if (!isFirst) included.set(questionId, question);
       if (output.isFull()) yield output.rest();
     }
   }
   yield output.ended();
+}
+
+/** Copies the current entry of a pack, with what is inserted. */
+function copyWith(output: Output, { bytes, at, to }: Pack, from: number, inserted: Buffer): void {
+  output.copy(bytes, from, at);
+  output.copy(inserted, 0, inserted.length);
+  output.copy(bytes, at, to);
 }
 
 /** Yields asked questions as a JSON object of groups and weeks. Adds the lists of question ids to `lists`. */
@@ -167,9 +183,10 @@ export async function* askedFromPacks(
       const place = placeInBlock(groupId);
       writeOpen(groupId);
       for (const pack of packs) {
-        if (!pack.find(place)) continue;
-        output.copy(pack.bytes, pack.from + output.enter(0, groupId), pack.to);
-        if (pack.isNew()) lists.add(questionListIn(pack));
+        for (let isFound = pack.find(place); isFound; isFound = pack.findMore()) {
+          output.copy(pack.bytes, pack.from + output.enter(0, groupId), pack.to);
+          if (pack.isNew()) for (const list of questionListsIn(pack)) lists.add(list);
+        }
       }
       if (output.isFull()) yield output.rest();
     }

@@ -8,12 +8,12 @@ import { quote } from '../../base/text.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
-import { selectQuestions } from '../../questions/questions.sql.ts';
 import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
 import type { ResponseChunks, OnDamage } from '../fragments/read-fragments.ts';
 import { type GroupScope, selectGroupIdOf, selectScope } from '../data/results.sql.ts';
 import { grouped, type Leaf, translatedQuestion, type TranslatedQuestion } from '../data/shape.ts';
 import { lastWeeks, type Window } from '../data/window.ts';
+import type { KnownNames } from './known-names.ts';
 
 /** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
 export type Reader = {
@@ -22,6 +22,7 @@ export type Reader = {
   timezone: string;
   version: string;
   onDamage: OnDamage;
+  names: KnownNames;
 };
 
 /**
@@ -119,9 +120,9 @@ export async function* leavesOf<T>(
 
 export async function translatedQuestions(
   db: Db,
-  accountId: AccountId,
+  reader: Reader,
   language: string | undefined,
 ): Promise<Map<number, TranslatedQuestion>> {
-  const questions = await selectQuestions(db, accountId);
+  const questions = await reader.names.questions(db, reader);
   return new Map(questions.map((question) => [question.id, translatedQuestion(question, language)]));
 }
