@@ -233,8 +233,8 @@ function publishedDistribution(
  */
 function commentsOf(company: Company, { figures, comments: threshold }: Thresholds): ShownComment[][] {
   const { types, sets, respondents, numberOf, groupOf, given } = company;
-  const texts = given.map((answers) => respondents.map((_, person) => commentBy(answers, person)));
   if (given.every(({ column }) => column.comments.size === 0)) return types.map(() => []);
+  const texts = given.map((answers) => respondents.map((_, person) => commentBy(answers, person)));
   const cells = chooseCells(sets, respondents.length, threshold);
   const isHandedOut = figures === 1 ? () => false : tooFewOwnLinks(ownLinksIn(company), cells, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());

@@ -2,7 +2,7 @@
 // only a few bytes of memory, so that a week with millions of answers fits.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
-import { decodeAnswers } from '../sealing/person-answers.ts';
+import { decodedAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addAnswer, type AnswerColumn, answersInColumn, emptyColumn } from './answer-columns.ts';
 import { noQuestions, sharedSets, type Turnout, type WeekAnswer } from './turnout.ts';
@@ -31,7 +31,7 @@ export async function openAnswers(
       const person = people.numberOf(respondent);
       // A person can have several rows.
       let own = done[person] ?? noQuestions;
-      for (const [questionId, answer] of decodeAnswers(key.open(respondent, sealed))) {
+      for (const [questionId, answer] of decodedAnswers(key.open(respondent, sealed))) {
         let column = columns.get(questionId);
         if (!column) columns.set(questionId, (column = emptyColumn()));
         addAnswer(column, person, answer, answer.giving.handedOut);
