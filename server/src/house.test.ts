@@ -503,6 +503,8 @@ const pureFiles = [
   'results/segments/positive-matrix.ts',
   'results/segments/remainders.ts',
   'results/turnout.ts',
+  'results/week-people.ts',
+  'results/answer-columns.ts',
   'results/disclosure/noise.ts',
   'results/disclosure/not-applicable.ts',
   'results/privacy/privacy-promises.ts',

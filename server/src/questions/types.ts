@@ -54,14 +54,26 @@ export function distributionOf(
   options: readonly string[],
   answers: readonly KeptAnswer[],
 ): Distribution {
-  const counts = new Map<string, number>(namesOf(type, options).map((name) => [name, 0]));
-  const count = (name: string, times = 1) => counts.set(name, (counts.get(name) ?? 0) + times);
-  const values = new Map<number, number>();
+  const timesOfValue = new Map<number, number>();
+  const timesOfChoice = new Map<string, number>();
   for (const { value, choices } of answers) {
-    if (value !== null) values.set(value, (values.get(value) ?? 0) + 1);
-    if (choices) for (const id of choices) count(id);
+    if (value !== null) timesOfValue.set(value, (timesOfValue.get(value) ?? 0) + 1);
+    for (const id of choices ?? []) timesOfChoice.set(id, (timesOfChoice.get(id) ?? 0) + 1);
   }
-  for (const [value, times] of values) count(nameOf(type, value), times);
+  return distributionOfCounts(type, options, timesOfValue, timesOfChoice);
+}
+
+/** The same from how often each value and each option was given. */
+export function distributionOfCounts(
+  type: QuestionType,
+  options: readonly string[],
+  timesOfValue: ReadonlyMap<number, number>,
+  timesOfChoice: ReadonlyMap<string, number>,
+): Distribution {
+  const counts = new Map<string, number>(namesOf(type, options).map((name) => [name, 0]));
+  const count = (name: string, times: number) => counts.set(name, (counts.get(name) ?? 0) + times);
+  for (const [id, times] of timesOfChoice) count(id, times);
+  for (const [value, times] of timesOfValue) count(nameOf(type, value), times);
   return Object.fromEntries(counts);
 }
 

@@ -8,60 +8,74 @@ import {
   setsOf,
 } from './disclosure/disclosure.ts';
 import type { Noise } from './disclosure/noise.ts';
-import { type Valued, valuedAmong, valuedOf, withEnoughValues } from './disclosure/not-applicable.ts';
-import { groupsOf, type Thresholds, type Turnout, type WeekAnswer, type WeekQuestion } from './turnout.ts';
+import { type Valued, valuedOf, withEnoughValues } from './disclosure/not-applicable.ts';
+import {
+  type AnswerColumn,
+  columnOf,
+  type Given,
+  isGiven,
+  isHandedOut,
+  placesOfAnswered,
+} from './answer-columns.ts';
+import {
+  groupsOfTeams,
+  type Thresholds,
+  type Turnout,
+  type WeekAnswer,
+  type WeekQuestion,
+} from './turnout.ts';
 
 /** A question with its answers, and the noise for its figures, if any. */
-export type QuestionWithAnswers = {
-  question: WeekQuestion;
-  answers: WeekAnswer[];
-  noise?: Noise | undefined;
-};
+export type QuestionWithAnswers = AskedWithout & { answers: WeekAnswer[] };
+type AskedWithout = { question: WeekQuestion; noise?: Noise | undefined };
+/** The same, or with the column of its answers. */
+export type QuestionAnswered = AskedWithout & ({ answers: readonly WeekAnswer[] } | { column: AnswerColumn });
+
+/** Returns the column of the answers to a question. */
+export const columnIn = (asked: QuestionAnswered, { people }: Turnout): AnswerColumn =>
+  'column' in asked ? asked.column : columnOf(asked.answers, people);
 
 /** Who answered the questions of a class. The key of a set of people combines a group and the index of a question. */
 export type Company = {
   types: QuestionType[];
   sets: GroupSet[];
-  respondents: readonly string[];
+  /** The number of each person among the people of the week. */
+  respondents: readonly number[];
+  /** The name of each person. */
+  nameOf: (person: number) => string;
   keyOf: (group: number, number: number) => number;
   numberOf: (key: number) => number;
   groupOf: (key: number) => number;
   treeOf: (key: number) => number;
   isValued: Valued;
-  /** For each question, the answer of each person; a gap if the person has not answered it. */
-  given: readonly (readonly (WeekAnswer | undefined)[])[];
-  /** The answers of people to a question; undefined if `people` is undefined. */
-  answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
-  /** The same without answers that have no value. */
-  valuesOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
+  /** For each question, the answer of each person. */
+  given: readonly Given[];
   /** The cells that were chosen for these people, by what they depend on besides them. */
   chosen: Map<string, ChosenCells>;
 };
 
 /** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
-export function companyOf(asked: readonly QuestionWithAnswers[], turnout: Turnout): Company {
-  const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
+export function companyOf(asked: readonly QuestionAnswered[], turnout: Turnout): Company {
+  const counted = asked.map((one): Answered => {
+    const column = columnIn(one, turnout);
+    return { id: one.question.id, column, at: placesOfAnswered(column) };
+  });
   const { respondents, sets, given, chosen } =
-    asked.length === 1
-      ? peopleOfOne(asked[0] as QuestionWithAnswers, counted[0] as WeekAnswer[], turnout)
-      : peopleOfSeveral(asked, counted, turnout);
-  const isValued = valuedOf(respondents.length, given);
-  const answersOf: Company['answersOf'] = (people, number) => {
-    const answers = given[number];
-    return people?.map((person) => answers?.[person] as WeekAnswer);
-  };
+    counted.length === 1 ? peopleOfOne(counted[0] as Answered, turnout) : peopleOfSeveral(counted, turnout);
   return {
     types: asked.map(({ question }) => question.type),
     sets,
     respondents,
+    nameOf: (person) => turnout.people.nameOf(respondents[person] as number),
     ...keysOf(asked.length, turnout),
-    isValued,
+    isValued: valuedOf(respondents.length, given),
     given,
-    answersOf,
-    valuesOf: (people, number) => answersOf(people && valuedAmong(people, isValued), number),
     chosen,
   };
 }
+
+/** A question and the places of the answers that were not skipped. */
+type Answered = Given & { id: number };
 
 /** Returns how a group and the index of one of `count` questions are combined to the key of a set. */
 function keysOf(count: number, turnout: Turnout) {
@@ -83,24 +97,21 @@ const lastOf = new WeakMap<Turnout, Omit<People, 'given'> & { roundIds: string }
  * Returns the people of a question that is in a class alone. Each has one answer, and the answer's index is the person's number. Most people
  * answer all questions of a week, so those of the last question are used again if they are the same people, asked by the same rounds.
  */
-function peopleOfOne(
-  { question: { id } }: QuestionWithAnswers,
-  counted: WeekAnswer[],
-  turnout: Turnout,
-): People {
-  const given = [counted];
+function peopleOfOne({ id, column, at }: Answered, turnout: Turnout): People {
+  const given = [{ column, at }];
+  const respondents = at.map((place) => column.people[place] as number);
   const asking = turnout.data.rounds.filter(({ questionIds }) => questionIds.includes(id));
   const roundIds = asking.map((round) => round.id).join();
   const last = lastOf.get(turnout);
   const isSamePeople =
     last?.roundIds === roundIds &&
-    last.respondents.length === counted.length &&
-    counted.every(({ respondent }, person) => last.respondents[person] === respondent);
+    last.respondents.length === respondents.length &&
+    respondents.every((respondent, person) => last.respondents[person] === respondent);
   if (isSamePeople) return { ...last, given };
-  const respondents = counted.map(nameOf);
+  const groupsOf = groupsOfTeams(id, turnout);
   const sets = setsOf(
     respondents.length,
-    (person) => groupsOf(respondents[person] as string, id, turnout),
+    (person) => groupsOf(turnout.people.teamOf(respondents[person] as number)),
     turnout.treeOf,
   );
   const people = { respondents, sets, chosen: new Map<string, ChosenCells>() };
@@ -108,29 +119,28 @@ function peopleOfOne(
   return { ...people, given };
 }
 
-function peopleOfSeveral(
-  asked: readonly QuestionWithAnswers[],
-  counted: readonly (readonly WeekAnswer[])[],
-  turnout: Turnout,
-): People {
-  const respondents = [...new Set(counted.flat().map(nameOf))];
+function peopleOfSeveral(counted: readonly Answered[], turnout: Turnout): People {
+  const numbers = counted.map(({ column, at }) => at.map((place) => column.people[place] as number));
+  const respondents = [...new Set(numbers.flat())];
   const places = new Map(respondents.map((respondent, person) => [respondent, person]));
-  const given = counted.map((answers) => {
-    const byPerson: WeekAnswer[] = [];
-    for (const one of answers) byPerson[places.get(one.respondent) as number] = one;
-    return byPerson;
+  const given = counted.map(({ column, at }, number): Given => {
+    const byPerson = respondents.map(() => -1);
+    for (const [i, respondent] of (numbers[number] as number[]).entries())
+      byPerson[places.get(respondent) as number] = at[i] as number;
+    return { column, at: byPerson };
   });
-  const { keyOf, treeOf } = keysOf(asked.length, turnout);
+  const { keyOf, treeOf } = keysOf(counted.length, turnout);
+  const groupsOf = counted.map(({ id }) => groupsOfTeams(id, turnout));
   const setKeysOf = (person: number) =>
-    asked.flatMap(({ question }, number) =>
-      given[number]?.[person]
-        ? groupsOf(respondents[person] as string, question.id, turnout).map((group) => keyOf(group, number))
+    given.flatMap((one, number) =>
+      isGiven(one, person)
+        ? (groupsOf[number]?.(turnout.people.teamOf(respondents[person] as number)) ?? []).map((group) =>
+            keyOf(group, number),
+          )
         : [],
     );
   return { respondents, sets: setsOf(respondents.length, setKeysOf, treeOf), given, chosen: new Map() };
 }
-
-export const nameOf = ({ respondent }: WeekAnswer) => respondent;
 
 /**
  * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
@@ -193,4 +203,4 @@ function newlyChosen(
 
 /** Returns for each person whether they answered none of these questions through a handed-out link. */
 export const ownLinksIn = ({ respondents, given }: Pick<Company, 'respondents' | 'given'>): boolean[] =>
-  respondents.map((_, person) => !given.some((answers) => answers[person]?.handedOut === true));
+  respondents.map((_, person) => !given.some((answers) => isHandedOut(answers, person)));

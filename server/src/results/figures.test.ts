@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { questionFigures } from './figures.ts';
 import { responseRates } from './disclosure/response-rates.ts';
+import { withDone } from '../testing/attacks/turnouts.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from './turnout.ts';
 
 type Person = { groupIds: number[]; handedOut: boolean };
@@ -80,16 +81,18 @@ describe('links that the employer handed out', () => {
   test('mark a response rate if few of the people asked have another link, whether or not anyone answered with one', () => {
     const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
     const rate = (handedOut: number) =>
-      responseRates({
-        ...turnoutOf({
-          thresholds: { figures: 5, distribution: 10, comments: 10 },
-          rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
-          assignments: people.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
-          asked: [{ groupId: 1, questionIds: [1] }],
-          handedOut: new Set(people.slice(0, handedOut)),
-        }),
-        done: new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
-      });
+      responseRates(
+        withDone(
+          turnoutOf({
+            thresholds: { figures: 5, distribution: 10, comments: 10 },
+            rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
+            assignments: people.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
+            asked: [{ groupId: 1, questionIds: [1] }],
+            handedOut: new Set(people.slice(0, handedOut)),
+          }),
+          new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
+        ),
+      );
     expect(rate(7)).toEqual([
       { groupId: 1, value: 0.5, people: 12, asked: 12, answered: 6, handedOut: false },
     ]);
@@ -120,20 +123,22 @@ describe('links that the employer handed out', () => {
 
   test('count people whose questions were withdrawn among the people asked, because their answers count', () => {
     const people = Array.from({ length: 10 }, (_, i) => `p${i}`);
-    const rates = responseRates({
-      ...turnoutOf({
-        thresholds: { figures: 5, distribution: 10, comments: 10 },
-        rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
-        assignments: people.map((respondent, i) => ({
-          respondent,
-          roundId: 1,
-          groupIds: [1],
-          ...(i === 0 && { isWithdrawn: true as const }),
-        })),
-        asked: [{ groupId: 1, questionIds: [1] }],
-      }),
-      done: new Map(people.map((name) => [name, new Set([1])])),
-    });
+    const rates = responseRates(
+      withDone(
+        turnoutOf({
+          thresholds: { figures: 5, distribution: 10, comments: 10 },
+          rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
+          assignments: people.map((respondent, i) => ({
+            respondent,
+            roundId: 1,
+            groupIds: [1],
+            ...(i === 0 && { isWithdrawn: true as const }),
+          })),
+          asked: [{ groupId: 1, questionIds: [1] }],
+        }),
+        new Map(people.map((name) => [name, new Set([1])])),
+      ),
+    );
     expect(rates).toEqual([{ groupId: 1, value: 1, people: 10, asked: 9, answered: 9, handedOut: false }]);
   });
 

@@ -1,25 +1,26 @@
 // Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, rules.md P2 to P8). Pure.
 import type { NoiseLevel } from '@soundings/contract/console/privacy.ts';
 import { isScaled, type QuestionType } from '@soundings/contract/question-types.ts';
-import { type Distribution, distributionOf, scaledMean } from '../questions/types.ts';
+import { type Distribution, scaledMean } from '../questions/types.ts';
+import { commentBy, distributionAmong, type Given, sumOfValues } from './answer-columns.ts';
 import {
   chooseClass,
   type ChosenCells,
+  columnIn,
   type Company,
   companyOf,
-  nameOf,
   ownLinksIn,
-  type QuestionWithAnswers,
+  type QuestionAnswered,
 } from './company.ts';
 import { type Cells, chooseCells, chooseDistributions, tooFewOwnLinks } from './disclosure/disclosure.ts';
 import { type Noise, noisyDistribution, noisySum } from './disclosure/noise.ts';
-import { countIn, type NotApplicable, type Valued } from './disclosure/not-applicable.ts';
+import { countIn, type NotApplicable, type Valued, valuedAmong } from './disclosure/not-applicable.ts';
 import {
   recordCompleted,
   type Thresholds,
   type Turnout,
   type WeekAnswer,
-  type WeekData,
+  type WeekFrame,
   type WeekQuestion,
 } from './turnout.ts';
 
@@ -67,13 +68,14 @@ export function questionFigures(
  * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
  * person who answered several of them counts once, so their figures never differ by only a few people (rules.md P17).
  */
-export const classFigures = (asked: readonly QuestionWithAnswers[], turnout: Turnout): ComputedQuestion[] =>
+export const classFigures = (asked: readonly QuestionAnswered[], turnout: Turnout): ComputedQuestion[] =>
   chosenFigures(asked, turnout).figures;
 
 /** Returns the same with the cells that were chosen, for what is computed from them after the groups (segments/segment-figures.ts). */
-export function chosenFigures(asked: readonly QuestionWithAnswers[], turnout: Turnout): ChosenFigures {
-  for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
-  const company = companyOf(asked, turnout);
+export function chosenFigures(asked: readonly QuestionAnswered[], turnout: Turnout): ChosenFigures {
+  const columns = asked.map((one) => ({ question: one.question, column: columnIn(one, turnout) }));
+  for (const { question, column } of columns) recordCompleted(question.id, column.people, turnout);
+  const company = companyOf(columns, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
   const comments = commentsOf(company, turnout.data.thresholds);
   const figures = classResults(asked, company, chosen, turnout.data).map((results, number) => ({
@@ -85,10 +87,10 @@ export function chosenFigures(asked: readonly QuestionWithAnswers[], turnout: Tu
 
 /** Returns the results of each question, computed on the chosen cells. */
 export function classResults(
-  asked: readonly QuestionWithAnswers[],
+  asked: readonly QuestionAnswered[],
   company: Company,
   chosen: ChosenCells,
-  data: WeekData,
+  data: WeekFrame,
 ): Result[][] {
   const usedOwnLink = ownLinksIn(company);
   const { figures, distribution } = data.thresholds;
@@ -112,11 +114,14 @@ export function classResults(
       const counted = isCounted(number) ? countCells.shown.get(key) : undefined;
       const handedOut =
         isFigureHandedOut(people) || isDistributionHandedOut(distributionPeople) || isCountHandedOut(counted);
-      const answers = company.valuesOf(people, number);
+      const valued = people && valuedAmong(people, company.isValued);
       return resultOf(question, groupId, {
-        answers,
-        distributionAnswers:
-          distributionPeople === people ? answers : company.valuesOf(distributionPeople, number),
+        answers: namedAnswers(company, number),
+        people: valued,
+        distributionPeople:
+          distributionPeople === people
+            ? valued
+            : distributionPeople && valuedAmong(distributionPeople, company.isValued),
         notApplicable: countIn(counted, company.isValued),
         handedOut,
         noise,
@@ -126,13 +131,13 @@ export function classResults(
 }
 
 /** Returns the comments of each question, chosen by the disclosure procedure over everyone who answered. */
-export const classComments = (asked: readonly QuestionWithAnswers[], turnout: Turnout): ShownComment[][] =>
+export const classComments = (asked: readonly QuestionAnswered[], turnout: Turnout): ShownComment[][] =>
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
 const noCells: Cells = { shown: new Map(), cellOf: new Int32Array(), sizes: [0] };
 
 /** Returns the groups that have a result for a question: those that were asked it, and all their ancestors. */
-function groupsWithResult(questionId: number, { asked, rounds }: WeekData): number[] {
+function groupsWithResult(questionId: number, { asked, rounds }: WeekFrame): number[] {
   const groups = new Set<number>();
   for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) groups.add(groupId);
   for (const { groupId, questionIds, aboveIds } of rounds) {
@@ -141,29 +146,39 @@ function groupsWithResult(questionId: number, { asked, rounds }: WeekData): numb
   return [...groups];
 }
 
+/** The answers to a question by person, and the name of each person. */
+type NamedAnswers = { given: Given; nameOf: (person: number) => string };
+
+export const namedAnswers = ({ given, nameOf }: Company, number: number): NamedAnswers => ({
+  given: given[number] as Given,
+  nameOf,
+});
+
 /**
- * `answers`: the answers that the figure is based on. `distributionAnswers`: those that the distribution is based on, if any.
- * `notApplicable`: how many people chose "not applicable", unless it is withheld.
+ * `people`: those that the figure is based on. `distributionPeople`: those that the distribution is based on, if any. `notApplicable`: how many
+ * people chose "not applicable", unless it is withheld.
  */
 export function resultOf(
   { type, options }: WeekQuestion,
   groupId: number,
   {
     answers,
-    distributionAnswers,
+    people,
+    distributionPeople,
     notApplicable,
     handedOut,
     noise,
   }: {
-    answers: WeekAnswer[] | undefined;
-    distributionAnswers: WeekAnswer[] | undefined;
+    answers: NamedAnswers;
+    people: readonly number[] | undefined;
+    distributionPeople: readonly number[] | undefined;
     notApplicable?: NotApplicable | undefined;
     handedOut: boolean;
     noise: Noise | undefined;
   },
 ): Result {
   const counted = notApplicable && { notApplicable };
-  if (!answers) {
+  if (!people) {
     const isHandedOut = handedOut && counted !== undefined;
     return {
       groupId,
@@ -177,10 +192,10 @@ export function resultOf(
   }
   return {
     groupId,
-    value: isScaled(type) ? meanOf(type, answers, noise) : null,
-    answers: answers.length,
-    distribution: distributionAnswers
-      ? publishedDistribution(type, options, distributionAnswers, noise)
+    value: isScaled(type) ? meanOf(type, answers, people, noise) : null,
+    answers: people.length,
+    distribution: distributionPeople
+      ? publishedDistribution({ type, options }, answers, distributionPeople, noise)
       : null,
     noise: noise?.level ?? 0,
     handedOut,
@@ -188,23 +203,28 @@ export function resultOf(
   };
 }
 
-function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {
-  const sum = answers.reduce((total, { value }) => total + (value ?? 0), 0);
-  const count = answers.length;
-  const published = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(answers.map(nameOf))) : sum;
+function meanOf(
+  type: QuestionType,
+  { given, nameOf }: NamedAnswers,
+  people: readonly number[],
+  noise: Noise | undefined,
+): number | null {
+  const sum = sumOfValues(given, people);
+  const count = people.length;
+  const published = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(people.map(nameOf))) : sum;
   return scaledMean(type, published, count);
 }
 
 function publishedDistribution(
-  type: QuestionType,
-  options: string[],
-  answers: WeekAnswer[],
+  { type, options }: Pick<WeekQuestion, 'type' | 'options'>,
+  { given, nameOf }: NamedAnswers,
+  people: readonly number[],
   noise: Noise | undefined,
 ): Distribution {
-  const distribution = distributionOf(type, options, answers);
+  const distribution = distributionAmong(type, options, given, people);
   if (!noise) return distribution;
-  const set = noise.keyOf(answers.map(nameOf));
-  return noisyDistribution(type, { distribution, count: answers.length }, noise, set);
+  const set = noise.keyOf(people.map(nameOf));
+  return noisyDistribution(type, { distribution, count: people.length }, noise, set);
 }
 
 /**
@@ -212,10 +232,9 @@ function publishedDistribution(
  * comment threshold, contains its author.
  */
 function commentsOf(company: Company, { figures, comments: threshold }: Thresholds): ShownComment[][] {
-  const { types, sets, respondents, numberOf, groupOf, answersOf } = company;
-  const everyone = respondents.map((_, person) => person);
-  const texts = types.map((_, number) => answersOf(everyone, number)?.map((one) => one?.comment ?? null));
-  if (texts.every((list) => list?.every((text) => text === null))) return types.map(() => []);
+  const { types, sets, respondents, numberOf, groupOf, given } = company;
+  if (given.every(({ column }) => column.comments.size === 0)) return types.map(() => []);
+  const texts = given.map((answers) => respondents.map((_, person) => commentBy(answers, person)));
   const cells = chooseCells(sets, respondents.length, threshold);
   const isHandedOut = figures === 1 ? () => false : tooFewOwnLinks(ownLinksIn(company), cells, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());
@@ -225,7 +244,7 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
     const number = numberOf(key);
     const groups = groupsOfComment[number] as Map<number, number[]>;
     for (const person of people) {
-      if (texts[number]?.[person] === null) continue;
+      if (texts[number]?.[person] === undefined) continue;
       groups.set(person, [...(groups.get(person) ?? []), groupOf(key)]);
     }
   }
@@ -242,7 +261,7 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
 export function kpiValues(
   kpis: { id: string; questionIds: number[] }[],
   results: ReadonlyMap<number, Result[]>,
-  asked: WeekData['asked'],
+  asked: WeekFrame['asked'],
 ): KpiValue[] {
   const askedOf = new Map(asked.map((one) => [one.groupId, one.questionIds]));
   return kpis.flatMap(({ id, questionIds }) => {

@@ -6,7 +6,7 @@ import type { KpiValue, Result } from './figures.ts';
 import { deleteFragments } from './fragments/fragments.sql.ts';
 import { deletePacksOf } from './fragments/packs.sql.ts';
 import type { Rate } from './disclosure/response-rates.ts';
-import type { Assignment, WeekData, WeekRound } from './turnout.ts';
+import type { Assignment, WeekFrame, WeekRound } from './turnout.ts';
 
 /** PostgreSQL reads this many batches of people or answers while others are decrypted. */
 const batchesAhead = 2;
@@ -50,7 +50,7 @@ export async function selectAskedGroups(
   db: Db,
   accountId: AccountId,
   week: Week,
-): Promise<Pick<WeekData, 'rounds' | 'asked'>> {
+): Promise<Pick<WeekFrame, 'rounds' | 'asked'>> {
   const rounds = await db<WeekRound[]>`
     select round_id     as "id",
            group_id     as "groupId",
@@ -169,7 +169,7 @@ export async function copyResults(
 ): Promise<void> {
   await copyInto(
     tx`copy results (account_id, week, group_id, question_id, value, answers, distribution, not_applicable, not_applicable_of, handed_out, noise) from stdin`,
-    [...rows].map(
+    Iterator.from(rows).map(
       ({ groupId, questionId, value, answers, distribution, notApplicable, handedOut, noise }) => [
         accountId,
         week,
@@ -195,16 +195,18 @@ export async function copyRates(
 ): Promise<void> {
   await copyInto(
     tx`copy response_rates (account_id, week, group_id, value, people, asked, answered, handed_out) from stdin`,
-    rates.map(({ groupId, value, people, asked, answered, handedOut }) => [
-      accountId,
-      week,
-      groupId,
-      value,
-      people,
-      asked,
-      answered,
-      handedOut,
-    ]),
+    rates
+      .values()
+      .map(({ groupId, value, people, asked, answered, handedOut }) => [
+        accountId,
+        week,
+        groupId,
+        value,
+        people,
+        asked,
+        answered,
+        handedOut,
+      ]),
   );
 }
 
@@ -216,15 +218,17 @@ export async function copyKpiValues(
 ): Promise<void> {
   await copyInto(
     tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out, asked_whole) from stdin`,
-    values.map(({ kpiId, groupId, value, handedOut, askedWhole }) => [
-      accountId,
-      week,
-      kpiId,
-      groupId,
-      value,
-      handedOut,
-      askedWhole,
-    ]),
+    values
+      .values()
+      .map(({ kpiId, groupId, value, handedOut, askedWhole }) => [
+        accountId,
+        week,
+        kpiId,
+        groupId,
+        value,
+        handedOut,
+        askedWhole,
+      ]),
   );
 }
 
@@ -270,13 +274,15 @@ export async function copyComments(
   if (comments.length === 0) return;
   await copyInto(
     tx`copy comments (account_id, week, question_id, position, text) from stdin`,
-    comments.map(({ questionId, position, text }) => [accountId, week, questionId, position, text]),
+    comments.values().map(({ questionId, position, text }) => [accountId, week, questionId, position, text]),
   );
   await copyInto(
     tx`copy comment_groups (account_id, week, question_id, position, group_id, handed_out) from stdin`,
-    comments.flatMap(({ questionId, position, groupIds, handedOutIn }) =>
-      groupIds.map((id) => [accountId, week, questionId, position, id, handedOutIn.includes(id)]),
-    ),
+    comments
+      .values()
+      .flatMap(({ questionId, position, groupIds, handedOutIn }) =>
+        groupIds.map((id) => [accountId, week, questionId, position, id, handedOutIn.includes(id)]),
+      ),
   );
 }
 

@@ -12,7 +12,6 @@ import { classesOf, comparable } from '../questions/similar-wording.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addBatch } from './disclosure/batches.ts';
-import type { QuestionWithAnswers } from './company.ts';
 import { chosenFigures, kpiValues, type KpiValue, type Result } from './figures.ts';
 import { type Noise, noiseOf } from './disclosure/noise.ts';
 import { type OpenAnswers, openAnswers } from './open-answers.ts';
@@ -36,8 +35,9 @@ import {
 } from './published-figures.sql.ts';
 import { type Rate, responseRates } from './disclosure/response-rates.ts';
 import { askedOfSegments, segmentResults } from './segments/segment-figures.ts';
-import { withSegments } from './segments/week-segments.ts';
-import { type Assignment, type Turnout, turnoutOf, type WeekData } from './turnout.ts';
+import { segmentsOfWeek } from './segments/week-segments.ts';
+import { type Turnout, turnoutAmong, type WeekFrame } from './turnout.ts';
+import { WeekPeople } from './week-people.ts';
 
 /** Everything that is published about a week. */
 type Figures = {
@@ -84,10 +84,10 @@ export async function computeFigures(
   { week, state, key }: OpenWeekWithKey,
   { isLast }: { isLast: boolean },
 ): Promise<ComputedFigures> {
-  const { data, personOf } = await weekData(tx, accountId, week, state, key);
+  const { data, people, personOf } = await weekData(tx, accountId, week, state, key);
   const allGroupIds = groupsOf(data);
-  const answers = await openAnswers(tx, key, accountId, week);
-  const turnout: Turnout = { ...turnoutOf(data), done: answers.done, isRecorded: true };
+  const answers = await openAnswers(tx, key, people, { accountId, week });
+  const turnout: Turnout = { ...turnoutAmong(people, data), done: answers.done, isRecorded: true };
   const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
   const questions = new Map(
     (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
@@ -99,18 +99,19 @@ export async function computeFigures(
   const counted: Counted[] = [];
   const classes = classesOf(questions.values());
   for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
-    const answered: QuestionWithAnswers[] = [];
-    for (const id of questionIds) {
+    const answered = questionIds.map((id) => {
       const { type, options, text } = questions.get(id) as Question;
       const allowsNotApplicable = data.rounds.some(({ notApplicableIds }) => notApplicableIds?.includes(id));
       const question = { id, type, options: options.map((option) => option.id), allowsNotApplicable };
       // The noise depends on the question's own text, not on its class, which can change when other questions change.
-      answered.push({ question, answers: answers.to(id), noise: noise?.ofQuestion(comparable(text)) });
-    }
-    const batch = shown && addBatch(answered, shown, turnout, { isLast });
+      return { question, noise: noise?.ofQuestion(comparable(text)) };
+    });
+    const withAnswers = () => answered.map((one) => ({ ...one, answers: answers.to(one.question.id) }));
+    const batch = shown && addBatch(withAnswers(), shown, turnout, { isLast });
     if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
-    const whole = batch ? undefined : chosenFigures(answered, turnout);
-    const ofSegments = whole ? segmentResults(answered, whole, turnout) : [];
+    const inColumns = answered.map((one) => ({ ...one, column: answers.columnOf(one.question.id) }));
+    const whole = batch ? undefined : chosenFigures(inColumns, turnout);
+    const ofSegments = whole ? segmentResults(inColumns, whole, turnout) : [];
     for (const [i, id] of questionIds.entries()) {
       const ofGroups = batch?.results[i] ?? whole?.figures[i]?.results ?? [];
       results.set(id, [...ofGroups, ...(ofSegments[i] ?? [])]);
@@ -193,41 +194,44 @@ async function weekData(
   week: Week,
   { figures, distribution, comments, isLive, noise }: OpenWeekRow,
   key: WeekKey,
-): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
-  const data = await selectAskedGroups(tx, accountId, week);
-  const scheduledRounds = await selectScheduledRounds(tx, accountId, week);
-  const present = new Set<string>();
-  const handedOut = new Set<string>();
+): Promise<{ data: WeekFrame; people: WeekPeople; personOf: (respondent: string) => string }> {
+  const asked = await selectAskedGroups(tx, accountId, week);
+  // Weeks with live results have no segments.
+  const segments = isLive ? undefined : await segmentsOfWeek(tx, accountId, week, key);
+  const people = new WeekPeople();
+  for await (const batch of selectAssignments(tx, accountId, week)) {
+    for (const { respondent, roundId, groupIds } of batch) {
+      const segmentIds = segments?.segmentIdsOf(roundId, respondent);
+      people.assign(people.numberOf(respondent), { roundId, groupIds, ...(segmentIds && { segmentIds }) });
+    }
+  }
   // Only noise needs them. The same name in every week; people who were removed, or appear only in a history file, keep their number of this week.
   const names = new Map<string, string>();
+  const scheduledRounds = await selectScheduledRounds(tx, accountId, week);
   if (scheduledRounds.size > 0) {
+    const present = new Uint8Array(people.count);
     for await (const users of selectAskedUsers(tx, accountId, week)) {
       for (const { userId, isActive, hasHandedOut } of users) {
         const respondent = key.respondentOf(userId);
-        if (isActive) present.add(respondent);
-        if (hasHandedOut) handedOut.add(respondent);
+        const person = people.find(respondent);
+        if (person !== undefined && isActive) present[person] = 1;
+        if (person !== undefined && hasHandedOut) people.handedOut.add(person);
         if (noise !== 0) names.set(respondent, `user ${userId}`);
       }
     }
-  }
-  const assignments: Assignment[] = [];
-  for await (const batch of selectAssignments(tx, accountId, week)) {
-    for (const one of batch) {
-      const isWithdrawn = scheduledRounds.has(one.roundId) && !present.has(one.respondent);
-      assignments.push(isWithdrawn ? { ...one, isWithdrawn } : one);
-    }
+    for (let person = 0; person < present.length; person++)
+      if (present[person] === 0) people.withdraw(person, scheduledRounds);
   }
   const thresholds = { figures, distribution, comments };
-  const withGroups = { ...data, assignments, handedOut, thresholds };
   return {
-    // Weeks with live results have no segments.
-    data: isLive ? withGroups : await withSegments(tx, accountId, week, key, withGroups),
+    data: { ...asked, thresholds, ...(segments && { breakdowns: segments.breakdowns }) },
+    people,
     personOf: (respondent) => names.get(respondent) ?? respondent,
   };
 }
 
 /** Returns all groups that are asked in a week or in which its answers count. */
-const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number[] => [
+const groupsOf = ({ asked, rounds }: Pick<WeekFrame, 'asked' | 'rounds'>): number[] => [
   ...new Set([
     ...asked.map(({ groupId }) => groupId),
     ...rounds.flatMap(({ groupId, aboveIds }) => [groupId, ...aboveIds]),

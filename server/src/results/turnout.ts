@@ -2,6 +2,7 @@
 // computed from it. Pure.
 import type { QuestionType } from '@soundings/contract/question-types.ts';
 import type { KeptAnswer } from '../questions/types.ts';
+import { type Assigned, WeekPeople } from './week-people.ts';
 
 export type Thresholds = { figures: number; distribution: number; comments: number };
 
@@ -20,18 +21,8 @@ export type WeekRound = {
   notApplicableIds?: number[];
   aboveIds: number[];
 };
-/**
- * Records that a round asks a person, and in which groups the person's answers count. The assignments of people who are no longer
- * active are withdrawn: these people count as never asked, but answers they have already given still count (decision B13).
- */
-export type Assignment = {
-  respondent: string;
-  roundId: number;
-  groupIds: number[];
-  /** The segments in which the person's answers count, as they were when the round was opened. None if left out. */
-  segmentIds?: readonly number[];
-  isWithdrawn?: true;
-};
+/** Records that a round asks a person. */
+export type Assignment = Assigned & { respondent: string };
 /**
  * `handedOut`: the answer was given through a link that the employer handed out, not one that was sent to the person. `counted`:
  * the published figures of a live week already include it (batches.ts).
@@ -46,90 +37,99 @@ export type WeekAnswer = KeptAnswer & {
   counted: boolean;
 };
 
-/** Everything but the answers that the figures of a week are computed from. */
-export type WeekData = {
+/** What a week asks of which groups, and from how many people on it shows what. */
+export type WeekFrame = {
   thresholds: Thresholds;
   rounds: WeekRound[];
-  assignments: Assignment[];
   /** The questions asked of each group, by a round of the group itself or of one of its ancestors. */
   asked: { groupId: number; questionIds: number[] }[];
-  /** The people whose link was handed out by the employer. No one if left out. */
-  handedOut?: ReadonlySet<string>;
   /** The segments of each breakdown, in the order in which the breakdowns were opened. None if left out. */
   breakdowns?: readonly (readonly number[])[];
 };
 
+/** Everything but the answers that the figures of a week are computed from. */
+export type WeekData = WeekFrame & {
+  assignments: Assignment[];
+  /** The people whose link was handed out by the employer. No one if left out. */
+  handedOut?: ReadonlySet<string>;
+};
+
 /** Who is asked what in a week, and who has answered which questions so far. */
 export type Turnout = {
-  data: WeekData;
+  data: WeekFrame;
+  people: WeekPeople;
   roundById: Map<number, WeekRound>;
-  assignmentsOf: Map<string, Assignment[]>;
   treeOf: (group: number) => number;
   /** The segments of the people that each round asks. */
   segmentsOfRound: Map<number, Set<number>>;
-  /** For each person, the questions that they answered or skipped. People who did the same questions share one set. */
-  done: Map<string, ReadonlySet<number>>;
+  /** For each person, by number, the questions that they answered or skipped. People who did the same questions share one set. */
+  done: (ReadonlySet<number> | undefined)[];
   /** Whether `done` is complete. Otherwise each question is recorded when its figures are computed. */
   isRecorded?: true;
 };
 
 export function turnoutOf(data: WeekData): Turnout {
-  const assignmentsOf = new Map<string, Assignment[]>();
-  for (const assignment of data.assignments) {
-    const others = assignmentsOf.get(assignment.respondent);
-    if (others) others.push(assignment);
-    else assignmentsOf.set(assignment.respondent, [assignment]);
-  }
+  const people = new WeekPeople();
+  for (const { respondent, ...assigned } of data.assignments)
+    people.assign(people.numberOf(respondent), assigned);
+  for (const respondent of data.handedOut ?? []) people.handedOut.add(people.numberOf(respondent));
+  return turnoutAmong(people, data);
+}
+
+/** Returns the same for people who have been added already. */
+export function turnoutAmong(people: WeekPeople, data: WeekFrame): Turnout {
   const roundById = new Map(data.rounds.map((round) => [round.id, round]));
   const trees = new Map<number, number>();
   for (const { groupId, aboveIds } of data.rounds) {
     for (const id of [groupId, ...aboveIds]) trees.set(id, aboveIds.at(-1) ?? groupId);
   }
-  // Most people share their list of groups with their team.
-  const known = new Map<readonly number[], number>();
-  for (const { roundId, groupIds } of data.assignments) {
-    if (known.get(groupIds) === roundId) continue;
-    known.set(groupIds, roundId);
+  const segmentsOfRound = new Map(data.rounds.map(({ id }) => [id, new Set<number>()]));
+  for (const { roundId, groupIds, segmentIds = [] } of people.teams.flat()) {
     const { groupId } = roundById.get(roundId) as WeekRound;
     for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
-  }
-  const segmentsOfRound = new Map(data.rounds.map(({ id }) => [id, new Set<number>()]));
-  for (const { roundId, segmentIds } of data.assignments) {
-    if (segmentIds) for (const id of segmentIds) segmentsOfRound.get(roundId)?.add(id);
+    for (const id of segmentIds) segmentsOfRound.get(roundId)?.add(id);
   }
   const treeOf = (group: number) => trees.get(group) ?? group;
-  return { data, roundById, assignmentsOf, treeOf, segmentsOfRound, done: new Map() };
+  return { data, people, roundById, treeOf, segmentsOfRound, done: [] };
 }
 
-/** Returns the groups in which a person's answer to a question counts, each once even if several rounds asked the question. */
-export function groupsOf(
-  respondent: string,
+/** Returns the groups in which the answers to a question count, each once even if several rounds asked the question, by team. */
+export function groupsOfTeams(
   questionId: number,
-  { assignmentsOf, roundById }: Turnout,
-): number[] {
-  const assignments = assignmentsOf.get(respondent) ?? [];
-  const [only] = assignments;
-  // Most people are asked by one round.
-  if (only && assignments.length === 1)
-    return roundById.get(only.roundId)?.questionIds.includes(questionId) ? only.groupIds : [];
-  const groups = assignments
-    .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
-    .map(({ groupIds }) => groupIds);
-  return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
+  { people: { teams }, roundById }: Turnout,
+): (team: number) => readonly number[] {
+  const asking = new Set(
+    [...roundById.values()].filter(({ questionIds }) => questionIds.includes(questionId)).map(({ id }) => id),
+  );
+  const known: (readonly number[])[] = [];
+  return (team) => {
+    const before = known[team];
+    if (before) return before;
+    const lists = (teams[team] ?? [])
+      .filter(({ roundId }) => asking.has(roundId))
+      .map(({ groupIds }) => groupIds);
+    // Most people are asked by one round.
+    const groups = lists.length === 1 ? (lists[0] as readonly number[]) : [...new Set(lists.flat())];
+    known[team] = groups;
+    return groups;
+  };
 }
+
+/** Returns the groups in which a person's answer to a question counts. */
+export const groupsOf = (respondent: string, questionId: number, turnout: Turnout): readonly number[] =>
+  groupsOfTeams(questionId, turnout)(turnout.people.teamOf(turnout.people.numberOf(respondent)));
 
 /**
  * Records who answered or skipped a question. A set of its own for each of a million people would take more memory than all their answers.
  */
 export function recordCompleted(
   questionId: number,
-  answers: readonly WeekAnswer[],
+  respondents: readonly number[],
   { done, isRecorded }: Turnout,
 ): void {
   if (isRecorded) return;
   const withQuestion = sharedSets();
-  for (const { respondent } of answers)
-    done.set(respondent, withQuestion(done.get(respondent) ?? noQuestions, questionId));
+  for (const person of respondents) done[person] = withQuestion(done[person] ?? noQuestions, questionId);
 }
 
 export const noQuestions: ReadonlySet<number> = new Set();

@@ -131,8 +131,11 @@ export async function copyAssignments(
 }
 
 function* rowsOf(people: Iterable<AssignmentRow>, first: [number, string, number]) {
+  const texts = new Map<readonly number[], string>();
   for (const { respondent, groupIds, sealedSegments } of people) {
-    yield [...first, respondent, `{${groupIds.join()}}`, sealedSegments] as const;
+    const text = texts.get(groupIds) ?? `{${groupIds.join()}}`;
+    texts.set(groupIds, text);
+    yield [...first, respondent, text, sealedSegments] as const;
   }
 }
 

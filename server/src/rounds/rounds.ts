@@ -96,10 +96,16 @@ export async function openRound(
   const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
   await upsertAsked(tx, accountId, week, askedGroups, questionIds);
   const respondents = asked.map(({ person }) => respondentOf(key, person));
-  const groupsOf = (one: AskedPerson) =>
-    one.memberOf.length === 1
-      ? ancestorsOf(one.memberOf[0] as number, parents)
-      : [...new Set(one.memberOf.flatMap((own) => ancestorsOf(own, parents)))];
+  // Everyone in a team shares one list, so that it is created and written as text once.
+  const known = new Map<number, readonly number[]>();
+  const groupsOf = ({ memberOf }: AskedPerson): readonly number[] => {
+    const [own] = memberOf;
+    if (own === undefined || memberOf.length > 1)
+      return [...new Set(memberOf.flatMap((id) => ancestorsOf(id, parents)))];
+    const groups = known.get(own) ?? ancestorsOf(own, parents);
+    known.set(own, groups);
+    return groups;
+  };
   const people = asked.map((one, i) => {
     const respondent = respondents[i] as string;
     return { respondent, groupIds: groupsOf(one), sealedSegments: sealedSegments?.get(respondent) ?? null };

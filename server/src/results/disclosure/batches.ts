@@ -7,6 +7,7 @@ import { type Distribution, scaledMean, sumBehind } from '../../questions/types.
 import {
   chooseClass,
   type ChosenCells,
+  columnIn,
   type Company,
   companyOf,
   type QuestionWithAnswers,
@@ -35,7 +36,7 @@ export function addBatch(
   turnout: Turnout,
   { isLast }: { isLast: boolean },
 ): Batch {
-  for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
+  for (const one of asked) recordCompleted(one.question.id, columnIn(one, turnout).people, turnout);
   const counted = new Set<string>();
   for (const { answers } of asked) {
     for (const one of answers) if (one.counted) counted.add(one.respondent);
@@ -53,7 +54,9 @@ export function addBatch(
   return {
     results,
     comments: isLast ? classComments(asked, turnout) : asked.map(() => []),
-    counted: company.respondents.filter((_, person) => chosen.cells.cellOf[person] !== 0),
+    counted: [...company.respondents.keys()]
+      .filter((person) => chosen.cells.cellOf[person] !== 0)
+      .map((person) => company.nameOf(person)),
   };
 }
 
@@ -80,7 +83,7 @@ function largestBatch(fresh: readonly QuestionWithAnswers[], turnout: Turnout): 
     for (const { group: key, people } of company.sets) {
       if ((askedCount(key) ?? 0) < threshold) continue;
       const shown = new Set(chosen.shown.get(key));
-      for (const person of people) if (!shown.has(person)) waiting.add(company.respondents[person] as string);
+      for (const person of people) if (!shown.has(person)) waiting.add(company.nameOf(person));
     }
     if (waiting.size === 0) return choice;
     const smaller = batch.map(({ answers, ...one }) => ({
@@ -94,16 +97,18 @@ function largestBatch(fresh: readonly QuestionWithAnswers[], turnout: Turnout): 
 /** Returns how many people are asked a question in a group, by the key of the set (Company). */
 function askedCountOf(
   asked: readonly QuestionWithAnswers[],
-  { data, roundById }: Turnout,
+  { people, roundById }: Turnout,
 ): (key: number) => number | undefined {
-  const counts = new Map<number, Set<string>>();
-  for (const { respondent, roundId, groupIds } of data.assignments) {
-    const { questionIds } = roundById.get(roundId) as WeekRound;
-    for (const [number, { question }] of asked.entries()) {
-      if (!questionIds.includes(question.id)) continue;
-      for (const group of groupIds) {
-        const key = group * asked.length + number;
-        counts.set(key, (counts.get(key) ?? new Set()).add(respondent));
+  const counts = new Map<number, Set<number>>();
+  for (let person = 0; person < people.count; person++) {
+    for (const { roundId, groupIds } of people.assignmentsOf(person)) {
+      const { questionIds } = roundById.get(roundId) as WeekRound;
+      for (const [number, { question }] of asked.entries()) {
+        if (!questionIds.includes(question.id)) continue;
+        for (const group of groupIds) {
+          const key = group * asked.length + number;
+          counts.set(key, (counts.get(key) ?? new Set()).add(person));
+        }
       }
     }
   }

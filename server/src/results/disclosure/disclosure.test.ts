@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import { findFew } from '../../testing/attacks/attacker.ts';
 import { randomHistory, weekData } from '../../testing/attacks/histories.ts';
+import { withDone } from '../../testing/attacks/turnouts.ts';
 import { chooseCells, chooseDistributions, type GroupSet } from './disclosure.ts';
 import { classFigures, kpiValues, questionFigures } from '../figures.ts';
 import { responseRates } from './response-rates.ts';
@@ -306,7 +307,7 @@ describe('decisions', () => {
       ],
     };
     const rates = (done: [string, number[]][]) =>
-      responseRates({ ...turnoutOf(data), done: new Map(done.map(([name, ids]) => [name, new Set(ids)])) });
+      responseRates(withDone(turnoutOf(data), new Map(done.map(([name, ids]) => [name, new Set(ids)]))));
     const others = names.slice(0, 5).map((name): [string, number[]] => [name, [1, 2]]);
     const withMover = rates([...others, ['mover', [2]]]);
     // Group 1 includes that person, so group 2 does not: five people who were asked both.

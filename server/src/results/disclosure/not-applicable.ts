@@ -2,7 +2,7 @@
 // its own. Whether someone chose it must be as safe as any other answer, although the number of values reveals it of everyone
 // together. So both kinds of figures are based on the cells of everyone who answered, which never depend on who chose it, and are
 // withheld by how many people of a whole cell chose it (rules.md P21). Pure.
-import type { WeekAnswer } from '../turnout.ts';
+import { type Given, isAnyNotApplicable, isNotApplicable } from '../answer-columns.ts';
 import { type Cells, chooseDistributions } from './disclosure.ts';
 
 /** How many people chose "not applicable", and of how many who answered the question. */
@@ -15,11 +15,11 @@ export type Valued = readonly boolean[] | undefined;
  * Returns for each person whether all their answers to these questions have a value. Someone who answered two questions with the same
  * text, one of them with "not applicable", counts so in both. Otherwise their figures could differ by a single person.
  */
-export function valuedOf(count: number, given: readonly (readonly (WeekAnswer | undefined)[])[]): Valued {
-  if (!given.some((answers) => answers.some((one) => one?.notApplicable))) return undefined;
+export function valuedOf(count: number, given: readonly Given[]): Valued {
+  if (!given.some(isAnyNotApplicable)) return undefined;
   return Array.from(
     { length: count },
-    (_, person) => !given.some((answers) => answers[person]?.notApplicable),
+    (_, person) => !given.some((answers) => isNotApplicable(answers, person)),
   );
 }
 

@@ -2,11 +2,12 @@
 // cell, and whether people who are left out answered, changes nothing that is published. ADDED_ATTACKS=100000 tries as many companies.
 import { expect, test, vi } from 'vitest';
 import { randomFrom, type Random } from '../../simulation/random.ts';
+import { assignmentsByName, withDone } from '../../testing/attacks/turnouts.ts';
 import { type RandomCompany, randomCompany } from '../../testing/attacks/random-companies.ts';
 import type { Cells, chooseCells } from './disclosure.ts';
 import { type Rate, responseRates } from './response-rates.ts';
 import { caseCount } from '../../testing/house/cases.ts';
-import { groupsOf, type Turnout, turnoutOf, type WeekData } from '../turnout.ts';
+import { groupsOf, turnoutOf, type WeekData } from '../turnout.ts';
 
 const attacks = caseCount('ADDED_ATTACKS', 160);
 const timeouts = { timeout: 300_000 + attacks * 20 };
@@ -23,11 +24,7 @@ vi.mock('./disclosure.ts', async (original) => {
 type Done = ReadonlyMap<string, ReadonlySet<number>>;
 type Publish = (data: WeekData, done: Done) => Rate[];
 
-function turnoutWith(data: WeekData, done: Done): Turnout {
-  const turnout = turnoutOf(data);
-  for (const [person, ids] of done) turnout.done.set(person, new Set(ids));
-  return turnout;
-}
+const turnoutWith = (data: WeekData, done: Done) => withDone(turnoutOf(data), done);
 
 const publish: Publish = (data, done) => responseRates(turnoutWith(data, done));
 
@@ -36,9 +33,9 @@ function everyoneIn(data: WeekData, done: Done) {
   const turnout = turnoutWith(data, done);
   const questionsOf = new Map(data.rounds.map(({ id, questionIds }) => [id, questionIds]));
   const counts = new Map<number, { asked: number; answered: number }>();
-  for (const person of turnout.assignmentsOf.keys()) {
+  for (const [person, assignments] of assignmentsByName(turnout)) {
     const groups = new Set<number>();
-    for (const { roundId } of turnout.assignmentsOf.get(person) ?? [])
+    for (const { roundId } of assignments)
       for (const id of questionsOf.get(roundId) ?? [])
         for (const groupId of groupsOf(person, id, turnout)) groups.add(groupId);
     for (const groupId of groups) {
@@ -82,7 +79,7 @@ function twinOf(data: WeekData, done: Done, random: Random): Done {
   responseRates(turnoutWith(data, done));
   const { cellOf } = chosen.cells as Cells;
   const asked = askedOf(data);
-  const people = [...turnoutOf(data).assignmentsOf.keys()];
+  const people = [...assignmentsByName(turnoutOf(data)).keys()];
   const twin = new Map<string, ReadonlySet<number>>();
   for (const [cell, some] of Map.groupBy(people, (_, i) => cellOf[i] as number)) {
     if (cell === 0) {

@@ -1,7 +1,8 @@
 // Computes the response rates of a week (decision A12). Pure.
 import { chooseCells, type GroupSet, setsOf, tooFewOwnLinks } from './disclosure.ts';
 import { askedInSegments, segmentRates } from '../segments/segment-rates.ts';
-import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
+import type { Turnout, WeekRound } from '../turnout.ts';
+import type { Assigned, WeekPeople } from '../week-people.ts';
 
 export type Rate = {
   groupId: number;
@@ -27,16 +28,16 @@ export type Rate = {
  * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, done } = turnout;
-  const assignmentsOf = withoutWithdrawn(turnout.assignmentsOf);
-  const respondents = [...assignmentsOf.keys()];
-  const { combinations, sets } = setsOfRates([...assignmentsOf.values()], turnout);
-  const doneBy = respondents.map((respondent) => done.get(respondent));
+  const { data, done, people: everyone } = turnout;
+  const teams = everyone.teams.map((assigned) => assigned.filter(({ isWithdrawn }) => !isWithdrawn));
+  const respondents = respondentsOf(everyone, teams);
+  const assignmentsOf = respondents.map((respondent) => teams[everyone.teamOf(respondent)] as Assigned[]);
+  const { combinations, sets } = setsOfRates(assignmentsOf, turnout);
+  const doneBy = respondents.map((respondent) => done[respondent]);
   const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
   const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
-  const { handedOut: linksHandedOut } = data;
-  const hasOwnLink = respondents.map((respondent) => linksHandedOut?.has(respondent) !== true);
+  const hasOwnLink = respondents.map((respondent) => !everyone.handedOut.has(respondent));
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
   const add = (groupId: number, questionIds: readonly number[], people: readonly number[]): Total => {
     const total = totals.get(groupId) ?? { questions: 0, done: 0, people: 0, answered: 0, handedOut: false };
@@ -62,7 +63,7 @@ export function responseRates(turnout: Turnout): Rate[] {
     const { groupId, questionIds } = combinations[number] as SameQuestions;
     add(groupId, questionIds, people).handedOut ||= isHandedOut(people);
   }
-  const segments = segmentRates(turnout, [...assignmentsOf.values()], cells, hasOwnLink);
+  const segments = segmentRates(turnout, assignmentsOf, cells, hasOwnLink);
   for (const { segment, questionIds, people, isHandedOut: isMarked } of segments)
     if (people) add(segment, questionIds, people).handedOut ||= isMarked;
   const rated = [
@@ -79,30 +80,34 @@ export function responseRates(turnout: Turnout): Rate[] {
   });
 }
 
+/** Returns the people who are asked anything. `teams`: what each team is asked. */
+function respondentsOf(people: WeekPeople, teams: readonly Assigned[][]): number[] {
+  const respondents: number[] = [];
+  for (let person = 0; person < people.count; person++)
+    if (teams[people.teamOf(person)]?.length) respondents.push(person);
+  return respondents;
+}
+
 /**
  * Returns the people who were asked the same questions in a group, for each group and combination of questions. The number of a set is the
- * position in `combinations`. `assignmentsOf`: of each person.
+ * position in `combinations`. `assignmentsOf`: of each person, the same list for everyone in a team.
  */
 function setsOfRates(
-  assignmentsOf: readonly Assignment[][],
+  assignmentsOf: readonly Assigned[][],
   turnout: Turnout,
 ): { combinations: SameQuestions[]; sets: GroupSet[] } {
   const known = new Map<string, SameQuestions>();
-  const askedBy = (assignments: Assignment[]) =>
+  const askedBy = (assignments: Assigned[]) =>
     askedIn(assignments, turnout).map((one) => {
       const key = `${one.groupId} ${one.questionIds.join()}`;
       const same = known.get(key) ?? one;
       known.set(key, same);
       return same;
     });
-  // Fast path: most people are asked by one round and share their list of groups with their team.
-  const teams = new Map<number[], Map<number, SameQuestions[]>>();
+  const teams = new Map<Assigned[], SameQuestions[]>();
   const askedOf = assignmentsOf.map((assignments) => {
-    const [{ roundId, groupIds }] = assignments as [Assignment];
-    if (assignments.length > 1) return askedBy(assignments);
-    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
-    const asked = rounds.get(roundId) ?? askedBy(assignments);
-    teams.set(groupIds, rounds.set(roundId, asked));
+    const asked = teams.get(assignments) ?? askedBy(assignments);
+    teams.set(assignments, asked);
     return asked;
   });
   const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
@@ -124,47 +129,31 @@ function setsOfRates(
 
 /** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
 function peopleOf(turnout: Turnout): Map<number, number> {
-  const people = new Map<number, number>();
-  const add = (id: number, count: number) => people.set(id, (people.get(id) ?? 0) + count);
-  // How many people are asked by one round, by the list of groups that they share with their team: most are.
-  const teams = new Map<number[], { assignments: [Assignment]; count: number }[]>();
-  for (const assignments of turnout.assignmentsOf.values()) {
-    for (const { segment } of askedInSegments(assignments, turnout)) add(segment, 1);
-    const [first] = assignments as [Assignment];
-    if (assignments.length > 1) {
-      for (const { groupId } of askedIn(assignments, turnout)) add(groupId, 1);
-      continue;
-    }
-    const rounds = teams.get(first.groupIds) ?? [];
-    const team = rounds.find((one) => one.assignments[0].roundId === first.roundId);
-    if (team) team.count++;
-    else teams.set(first.groupIds, [...rounds, { assignments: [first], count: 1 }]);
+  const { people } = turnout;
+  const sizes = people.teams.map(() => 0);
+  for (let person = 0; person < people.count; person++) {
+    const team = people.teamOf(person);
+    sizes[team] = (sizes[team] as number) + 1;
   }
-  for (const { assignments, count } of [...teams.values()].flat())
-    for (const { groupId } of askedIn(assignments, turnout)) add(groupId, count);
-  return people;
+  const counts = new Map<number, number>();
+  const add = (id: number, count: number) => counts.set(id, (counts.get(id) ?? 0) + count);
+  for (const [team, assignments] of people.teams.entries()) {
+    const size = sizes[team] as number;
+    if (size === 0) continue;
+    for (const { segment } of askedInSegments(assignments, turnout)) add(segment, size);
+    for (const { groupId } of askedIn(assignments, turnout)) add(groupId, size);
+  }
+  return counts;
 }
 
 /** The questions that the people of a rate were asked and have answered or skipped, and how many people they are. */
 type Total = { questions: number; done: number; people: number; answered: number; handedOut: boolean };
 
-/** Returns the assignments that are not withdrawn. */
-function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
-  if (![...all.values()].some(isAnyWithdrawn)) return all;
-  const remaining = [...all].map(
-    ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
-  );
-  return new Map(remaining.filter(([, assignments]) => assignments.length > 0));
-}
-
-const isAnyWithdrawn = (assignments: Assignment[]): boolean =>
-  assignments.some(({ isWithdrawn }) => isWithdrawn);
-
 /** People in a group who were asked the same questions by the rounds that asked the whole group. */
 type SameQuestions = { groupId: number; questionIds: number[] };
 
 /** Returns the questions a person was asked in each group by the rounds that asked the whole group. */
-function askedIn(assignments: Assignment[], { roundById }: Turnout): SameQuestions[] {
+function askedIn(assignments: readonly Assigned[], { roundById }: Turnout): SameQuestions[] {
   const asked = new Map<number, number[]>();
   for (const { roundId, groupIds } of assignments) {
     const { questionIds, aboveIds } = roundById.get(roundId) as WeekRound;

@@ -2,10 +2,11 @@
 // first, so segments never change what a group shows.
 import { freeText, isDistributionOnly, type QuestionType } from '@soundings/contract/question-types.ts';
 import { valuedAmong } from '../disclosure/not-applicable.ts';
-import { type ChosenCells, type Company, ownLinksIn, type QuestionWithAnswers } from '../company.ts';
-import { type ChosenFigures, type Result, resultOf } from '../figures.ts';
+import { type ChosenCells, type Company, ownLinksIn, type QuestionAnswered } from '../company.ts';
+import { isGiven } from '../answer-columns.ts';
+import { namedAnswers, type ChosenFigures, type Result, resultOf } from '../figures.ts';
 import type { Cells } from '../disclosure/disclosure.ts';
-import type { Turnout, WeekData } from '../turnout.ts';
+import type { Turnout, WeekFrame } from '../turnout.ts';
 import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-segments.ts';
 
 /**
@@ -14,7 +15,7 @@ import { chooseSegments, segmentsHandedOut, type SegmentSet } from './choose-seg
  * results, and those of questions of different types with the same text are withheld (decisions/0027).
  */
 export function segmentResults(
-  asked: readonly QuestionWithAnswers[],
+  asked: readonly QuestionAnswered[],
   { company, chosen: cellsOfGroups }: Pick<ChosenFigures, 'company' | 'chosen'>,
   turnout: Turnout,
 ): Result[][] {
@@ -29,10 +30,12 @@ export function segmentResults(
     if (type === freeText) return [];
     return segmentsAsked(question.id, turnout).map((segmentId): Result => {
       const key = company.keyOf(segmentId, number);
-      const answers = company.valuesOf(shown.get(key), number);
+      const people = shown.get(key);
+      const valued = people && valuedAmong(people, company.isValued);
       return resultOf(question, segmentId, {
-        answers,
-        distributionAnswers: isDistribution ? answers : undefined,
+        answers: namedAnswers(company, number),
+        people: valued,
+        distributionPeople: isDistribution ? valued : undefined,
         handedOut: handedOut.has(key),
         noise,
       });
@@ -159,18 +162,18 @@ function segmentsAsked(questionId: number, { data, segmentsOfRound }: Turnout): 
  * question, like those of groups.
  */
 function setsOfBreakdowns(
-  asked: readonly QuestionWithAnswers[],
+  asked: readonly QuestionAnswered[],
   company: Company,
   turnout: Turnout,
 ): SegmentSet[][] {
-  const { respondents, keyOf, answersOf } = company;
+  const { respondents, keyOf } = company;
   const everyone = respondents.map((_, person) => person);
   const people = new Map<number, number[]>();
   for (const [number, { question }] of asked.entries()) {
-    const given = answersOf(everyone, number) ?? [];
+    const given = company.given[number];
     for (const person of everyone) {
-      if (!given[person]) continue;
-      for (const segment of segmentsOf(respondents[person] as string, question.id, turnout)) {
+      if (!given || !isGiven(given, person)) continue;
+      for (const segment of segmentsOf(respondents[person] as number, question.id, turnout)) {
         const key = keyOf(segment, number);
         const others = people.get(key);
         if (others) others.push(person);
@@ -191,18 +194,19 @@ function setsOfBreakdowns(
 
 /** Returns the segments in which a person's answer to a question counts, each once even if several rounds asked the question. */
 function segmentsOf(
-  respondent: string,
+  respondent: number,
   questionId: number,
-  { assignmentsOf, roundById }: Turnout,
+  { people, roundById }: Turnout,
 ): readonly number[] {
-  const lists = (assignmentsOf.get(respondent) ?? [])
+  const lists = people
+    .assignmentsOf(respondent)
     .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
     .map(({ segmentIds }) => segmentIds ?? []);
   return lists.length === 1 ? (lists[0] as number[]) : [...new Set(lists.flat())];
 }
 
 /** Returns for each segment the questions that a whole tree of groups was asked, so that a KPI value stands for the whole segment. */
-export function askedOfSegments({ breakdowns = [], rounds }: Pick<WeekData, 'breakdowns' | 'rounds'>) {
+export function askedOfSegments({ breakdowns = [], rounds }: Pick<WeekFrame, 'breakdowns' | 'rounds'>) {
   const whole = rounds.filter(({ aboveIds }) => aboveIds.length === 0);
   const questionIds = [...new Set(whole.flatMap((round) => round.questionIds))];
   return breakdowns.flat().map((groupId) => ({ groupId, questionIds }));

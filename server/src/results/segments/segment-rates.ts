@@ -1,6 +1,7 @@
 // The people that response rates of segments are based on. Pure.
 import type { Cells } from '../disclosure/disclosure.ts';
-import type { Assignment, Turnout, WeekRound } from '../turnout.ts';
+import type { Turnout, WeekRound } from '../turnout.ts';
+import type { Assigned } from '../week-people.ts';
 import { chooseSegments, segmentsHandedOut } from './choose-segments.ts';
 
 /** People of a segment who were asked the same questions. `people`: those that the rate is based on; undefined if withheld. */
@@ -17,7 +18,7 @@ export type SegmentRate = {
  */
 export function segmentRates(
   turnout: Turnout,
-  assignmentsOf: readonly Assignment[][],
+  assignmentsOf: readonly (readonly Assigned[])[],
   cells: Pick<Cells, 'cellOf' | 'sizes'>,
   hasOwnLink: readonly boolean[],
 ): SegmentRate[] {
@@ -55,7 +56,7 @@ export function segmentRates(
 
 /** Returns the questions that a person was asked in each of their segments. */
 export function askedInSegments(
-  assignments: readonly Assignment[],
+  assignments: readonly Assigned[],
   { roundById }: Turnout,
 ): { segment: number; questionIds: readonly number[] }[] {
   if (!assignments.some(({ segmentIds }) => segmentIds)) return [];

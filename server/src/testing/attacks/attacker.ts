@@ -16,6 +16,7 @@ import { responseRates } from '../../results/disclosure/response-rates.ts';
 import type { QuestionWithAnswers } from '../../results/company.ts';
 import { classFigures, type Result } from '../../results/figures.ts';
 import { type Thresholds, type Turnout, turnoutOf, type WeekAnswer } from '../../results/turnout.ts';
+import { assignmentsByName, withDone } from './turnouts.ts';
 import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 
 /** For each group, the people that a published figure is based on. */
@@ -159,18 +160,19 @@ function knownByRates(turnout: Turnout): Map<number, Cell[]> {
     const roundIds = rounds.filter(({ questionIds }) => questionIds.includes(question)).map(({ id }) => id);
     questions.set(roundIds.join(), { question, roundIds });
   }
-  const alike = groupedBy(turnout.assignmentsOf.keys(), (person) =>
+  const assignmentsOf = assignmentsByName(turnout);
+  const alike = groupedBy(assignmentsOf.keys(), (person) =>
     JSON.stringify(
-      turnout.assignmentsOf.get(person)?.map(({ roundId, groupIds }) => [roundId, ...groupIds.toSorted()]),
+      assignmentsOf.get(person)?.map(({ roundId, groupIds }) => [roundId, ...groupIds.toSorted()]),
     ),
   );
   for (const people of alike) {
     const first = people[0] as string;
-    const asked = new Set(turnout.assignmentsOf.get(first)?.map(({ roundId }) => roundId));
+    const asked = new Set(assignmentsOf.get(first)?.map(({ roundId }) => roundId));
     for (const { question, roundIds } of questions.values()) {
       if (!roundIds.some((id) => asked.has(id))) continue;
       const done = new Map([[first, new Set([question])]]);
-      for (const { groupId, value } of responseRates({ ...turnout, done })) {
+      for (const { groupId, value } of responseRates(withDone(turnout, done))) {
         if (value) for (const person of people) add(known, groupId, { person, question });
       }
     }
@@ -181,7 +183,9 @@ function knownByRates(turnout: Turnout): Map<number, Cell[]> {
 /** The mutant: only a threshold. What is known about a group is based on everyone who counts in it. */
 export function knownByThreshold(history: RandomHistory, week: RandomWeek): KnownOfWeek {
   const { figures, distribution, comments } = history.thresholds;
-  const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));
+  const turnout = turnoutOf(weekData(history, week));
+  const { roundById } = turnout;
+  const assignmentsOf = assignmentsByName(turnout);
   const countsIn = (person: string, question: number) => {
     const asking = (assignmentsOf.get(person) ?? []).filter(({ roundId }) =>
       roundById.get(roundId)?.questionIds.includes(question),

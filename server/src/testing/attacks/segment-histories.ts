@@ -157,7 +157,8 @@ function ratesOf({ data, answers }: SegmentHistory, person?: string): Map<string
     const has = [...answers.values()].some((all) => all.some((one) => one.respondent === respondent));
     if (has === (respondent === person)) continue;
     const questionIds = turnout.roundById.get(roundId)?.questionIds ?? [];
-    turnout.done.set(respondent, new Set([...(turnout.done.get(respondent) ?? []), ...questionIds]));
+    const number = turnout.people.numberOf(respondent);
+    turnout.done[number] = new Set([...(turnout.done[number] ?? []), ...questionIds]);
   }
   const shown = responseRates(turnout).filter(({ value }) => value !== null);
   return new Map(

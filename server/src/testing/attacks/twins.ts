@@ -46,9 +46,10 @@ export function twinOf(
     const { cells, distributionCells } = chooseClass(company, data.thresholds);
     const everyone = company.respondents.map((_, person) => person);
     const { cellOf } = chooseCells(company.sets, everyone.length, data.thresholds.comments);
-    for (const [number, { question, answers: own }] of asked.entries()) {
+    for (const { question, answers: own } of asked) {
       const changed = new Map<WeekAnswer, WeekAnswer>();
-      const given = company.answersOf(everyone, number) ?? [];
+      const byName = new Map(own.filter(({ skipped }) => !skipped).map((one) => [one.respondent, one]));
+      const given = everyone.map((person) => byName.get(company.nameOf(person)));
       const people = everyone.filter((person) => given[person] !== undefined);
       for (const [cell, some] of placesBy(cells.cellOf, people)) {
         const values = random
