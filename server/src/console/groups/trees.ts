@@ -217,16 +217,14 @@ async function sortedTree(
   open: ReadonlySet<number> | undefined,
   language: string,
 ): Promise<Omit<Read, 'people'>> {
-  const rows = heads.map(
-    ({ id, parentId, name, externalId, managed }): TreeGroup => ({
-      id,
-      parentId,
-      name,
-      externalId,
-      managed,
-      people: 0,
-    }),
-  );
+  const rows = heads.map(({ id, parentId, name, externalId, managed }): TreeGroup => ({
+    id,
+    parentId,
+    name,
+    externalId,
+    managed,
+    people: 0,
+  }));
   await nextTurn();
   const siblings = await inTurns(siblingsIn(rows, open));
   await sortSiblings(siblings, byNameIn(language));
