@@ -52,7 +52,7 @@ const lists: [what: string, path: string, ready: string][] = [
   ['People', '/people', '[role="table"] [role="rowgroup"] [role="row"]:nth-child(10) a'],
   [
     'People, searched',
-    '/people?search=andersson',
+    '/people?q=andersson',
     '[role="table"] [role="rowgroup"] [role="row"]:nth-child(10) a',
   ],
   ['Groups', '/groups', '[role="treeitem"]'],

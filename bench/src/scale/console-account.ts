@@ -20,7 +20,7 @@ export type LargePlan = { people: number; weeks: number; answers: number };
 
 type Kept = {
   accountId: number;
-  /** The top group of the first tree, a group on the third level, a group on the lowest level, and a question. */
+  /** The top group of the first tree, a group below it on the third level if there is one, a group on the lowest level, and a question. */
   top: number;
   middle: number;
   leaf: number;
@@ -97,7 +97,7 @@ async function fillLarge(service: Service, { people, weeks, answers }: LargePlan
   return {
     accountId,
     top: await idOf(0),
-    middle: await idOf(Math.min(trees * 9, groups - 1)),
+    middle: await idOf(groups > trees * 9 ? trees * 9 : trees),
     leaf: await idOf(groups - 1),
     smallGroup: await idOf(aboveLowest(groups)),
     questionId: question?.id as number,

@@ -43,7 +43,7 @@ const resultsOf = ({ questionId }: LargeAccount, group: number): Shown[] => [
 /** The pages of administrators. */
 const administration: Shown[] = [
   ['People', '/people', listed],
-  ['People, searched by a part of names', '/people?search=erss', listed],
+  ['People, searched by a part of names', '/people?q=erss', listed],
   ['People, sorted by email address', '/people?sort=email', listed],
   ['People, managers', '/people?role=Manager', listed],
   ['Heat map, sorted by a KPI', '/heat-map?sort=-kpi:0', table],

@@ -12,8 +12,15 @@ export type GroupOption = {
   above: number[];
 };
 
+const isPlain = /^[ -~]*$/;
+
 /** Removes accents and converts to lower case. */
-export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+export const folded = (text: string): string =>
+  (isPlain.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')).toLowerCase();
+
+/** Returns what a search for groups looks through. */
+export const searchTextOf = ({ name, externalId }: Pick<TreeGroup, 'name' | 'externalId'>): string =>
+  folded(`${name} ${externalId ?? ''}`);
 
 /** Returns the groups of a tree as options, each with the groups above it. */
 export function groupOptions(groups: readonly TreeGroup[]): (GroupOption & { searchText: string })[] {
@@ -36,7 +43,7 @@ export function groupOptions(groups: readonly TreeGroup[]): (GroupOption & { sea
     people,
     managed,
     ...placeOf(parentId),
-    searchText: folded(`${name} ${externalId ?? ''}`),
+    searchText: searchTextOf({ name, externalId }),
   }));
 }
 

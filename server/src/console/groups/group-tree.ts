@@ -1,4 +1,5 @@
 // The group tree as the console shows it: in order, with the number of people in each group and its subgroups. Pure.
+import { searchTextOf } from '@soundings/contract/people/find-groups.ts';
 import type { TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import { nearestStaying, parentsIn, type TreeNode, ancestorsOf } from '../../people/tree.ts';
 
@@ -16,13 +17,28 @@ export function* peopleInSubtrees(
   const parents = parentsIn(nodes);
   const counts = new Map(nodes.map(({ id }) => [id, 0]));
   yield;
+  const add = (groupId: number, people: number) => counts.set(groupId, (counts.get(groupId) ?? 0) + people);
   for (const [i, { groupIds, people }] of memberships.entries()) {
-    const counted = new Set<number>();
-    for (const groupId of groupIds) for (const at of ancestorsOf(groupId, parents)) counted.add(at);
-    for (const at of counted) counts.set(at, (counts.get(at) ?? 0) + people);
+    const counted =
+      groupIds.length === 1
+        ? ancestorsOf(groupIds[0] as number, parents)
+        : new Set(groupIds.flatMap((groupId) => ancestorsOf(groupId, parents)));
+    for (const at of counted) add(at, people);
     if (i % slice === slice - 1) yield;
   }
   return counts;
+}
+
+/** Returns each group with what a search looks through. Yields now and then. */
+export function* searchTextsOf<Group extends Pick<TreeGroup, 'name' | 'externalId'>>(
+  groups: readonly Group[],
+): Generator<void, { group: Group; searchText: string }[]> {
+  const texts: { group: Group; searchText: string }[] = [];
+  for (const group of groups) {
+    texts.push({ group, searchText: searchTextOf(group) });
+    if (texts.length % slice === 0) yield;
+  }
+  return texts;
 }
 
 /** Siblings by their parent; null: the top level. */
@@ -52,22 +68,23 @@ export function* siblingsIn(
     if (!isShown(group.id)) continue;
     const parentId = nearestStaying(group.parentId, parentOf, isShown);
     const own = siblings.get(parentId);
-    const shown = { ...group, parentId };
+    const shown = parentId === group.parentId ? group : { ...group, parentId };
     if (own) own.push(shown);
     else siblings.set(parentId, [shown]);
   }
   return siblings;
 }
 
-/** Returns all groups, each after its parent, with siblings in the order given. */
-export function flattened(siblings: Siblings): TreeGroup[] {
+/** Returns all groups, each after its parent, with siblings in the order given. Yields now and then. */
+export function* flattened(siblings: Siblings): Generator<void, TreeGroup[]> {
   const ordered: TreeGroup[] = [];
-  const add = (parentId: number | null) => {
-    for (const group of siblings.get(parentId) ?? []) {
-      ordered.push(group);
-      add(group.id);
-    }
-  };
-  add(null);
+  // The groups whose turn comes later, the next one last.
+  const later = siblings.get(null)?.toReversed() ?? [];
+  for (let group = later.pop(); group; group = later.pop()) {
+    ordered.push(group);
+    const below = siblings.get(group.id);
+    if (below) for (let i = below.length; i > 0; i--) later.push(below[i - 1] as TreeGroup);
+    if (ordered.length % slice === 0) yield;
+  }
   return ordered;
 }

@@ -17,16 +17,19 @@ export async function selectMemberCounts(
     ? db`and m.group_id = any(array(with recursive ${belowGroups(db, accountId, groupIds)} select group_id from below))`
     : db``;
   const isCounted = db`m.kind = 'memberOf' ${within} and ${isActive(db)}`;
-  // Building lists of groups for everyone would take twice as long, and few people are members of several groups.
+  // Building lists of groups for everyone would take twice as long, and few people are members of several groups. Many groups come in one
+  // row, because the driver would take longer for a row each than for everything else, without handling other requests.
   const [one, several] = await Promise.all([
-    db<MemberCount[]>`
-      select array[group_id] as "groupIds", count(*)::integer as "people"
-      from  (select min(m.group_id) as group_id
-             from   memberships m
-             where  m.account_id = ${accountId} and ${isCounted}
-             group  by m.user_id
-             having count(*) = 1) as each
-      group  by group_id`,
+    db<{ counts: [groupId: number, people: number][] }[]>`
+      select json_agg(json_build_array(group_id, people)) as "counts"
+      from  (select group_id, count(*) as people
+             from  (select min(m.group_id) as group_id
+                    from   memberships m
+                    where  m.account_id = ${accountId} and ${isCounted}
+                    group  by m.user_id
+                    having count(*) = 1) as member
+             group  by group_id) as each
+      group  by group_id / ${groupsInRow}::integer`,
     db<MemberCount[]>`
       select "groupIds", count(*)::integer as "people"
       from  (select array_agg(m.group_id order by m.group_id) as "groupIds"
@@ -40,8 +43,14 @@ export async function selectMemberCounts(
              group  by m.user_id) as each
       group  by "groupIds"`,
   ]);
-  return [...one, ...several];
+  const ofOne = one.flatMap(({ counts }) =>
+    counts.map(([groupId, people]): MemberCount => ({ groupIds: [groupId], people })),
+  );
+  return [...ofOne, ...several];
 }
+
+/** How many ids of groups one row of counts covers. */
+const groupsInRow = 2_000;
 
 /** Whether the person of a membership `m` is active. Reads an index of the few people who are not. */
 const isActive = (db: Db) => db`

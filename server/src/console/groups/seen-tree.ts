@@ -51,13 +51,13 @@ function levelIn(groups: SeenTree['groups'], start: number, end: number): Placed
 }
 
 /** Returns the groups whose name, externalId or id matches, and the groups above them. */
-export function foundIn(tree: SeenTree, search: string): FoundGroups {
+export async function foundIn(tree: SeenTree, search: string): Promise<FoundGroups> {
   const wanted = folded(search);
-  const matches = tree
-    .options()
-    .filter(({ id, searchText }) => searchText.includes(wanted) || `${id}` === wanted);
-  const some = matches.slice(0, maxGroupsFound);
-  const shown = new Set(some.flatMap(({ id, above }) => [id, ...above]));
+  const matches = (await tree.searched()).filter(
+    ({ group, searchText }) => searchText.includes(wanted) || `${group.id}` === wanted,
+  );
+  const some = matches.slice(0, maxGroupsFound).map(({ group }) => group);
+  const shown = new Set(some.flatMap((group) => [group, ...aboveIn(tree, group)]).map(({ id }) => id));
   const places = [...shown].map((id) => tree.placeOf(id)).toSorted((a, b) => a - b);
   return {
     groups: places.map((place) => tree.groups[place]!),
@@ -67,21 +67,37 @@ export function foundIn(tree: SeenTree, search: string): FoundGroups {
 }
 
 /** Returns the groups to choose from: those with the ids, or those that match, the best first. */
-export function optionsIn(tree: SeenTree, search: string, ids: readonly number[] | undefined): GroupOptions {
-  const all = tree.options();
+export async function optionsIn(
+  tree: SeenTree,
+  search: string,
+  ids: readonly number[] | undefined,
+): Promise<GroupOptions> {
   if (ids) {
-    const wanted = ids.filter((id) => tree.get(id));
-    return { options: wanted.map((id) => optionOf(all[tree.placeOf(id)]!)), total: wanted.length };
+    const options = ids.flatMap((id) => tree.get(id) ?? []).map((group) => optionIn(tree, group));
+    return { options, total: options.length };
   }
-  const { found, total } = findGroups(all, search, maxGroupOptions);
-  return { options: found.map(optionOf), total };
+  const { found, total } = findGroups(await tree.searched(), search, maxGroupOptions);
+  return { options: found.map(({ group }) => optionIn(tree, group)), total };
 }
 
-const optionOf = ({ id, name, people, path, managed, above }: GroupOption): GroupOption => ({
-  id,
-  name,
-  people,
-  path,
-  managed,
-  above,
-});
+function optionIn(tree: SeenTree, group: PlacedGroup): GroupOption {
+  const above = aboveIn(tree, group);
+  return {
+    id: group.id,
+    name: group.name,
+    people: group.people,
+    path: above
+      .map(({ name }) => name)
+      .toReversed()
+      .join(' / '),
+    managed: group.managed,
+    above: above.map(({ id }) => id),
+  };
+}
+
+/** Returns the groups above a group that the user sees, nearest first. */
+function aboveIn(tree: SeenTree, { parentId }: PlacedGroup): PlacedGroup[] {
+  const above: PlacedGroup[] = [];
+  for (let at = parentId; at !== null; at = above.at(-1)!.parentId) above.push(tree.get(at)!);
+  return above;
+}

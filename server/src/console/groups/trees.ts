@@ -2,7 +2,6 @@
 // and counting a million people takes seconds, so large trees are kept in memory until the account changes.
 import type { Named } from '@soundings/contract/console/groups.ts';
 import { maxWholeTree } from '@soundings/contract/limits.ts';
-import { type GroupOption, groupOptions } from '@soundings/contract/people/find-groups.ts';
 import { placed, type PlacedGroup, type TreeGroup } from '@soundings/contract/people/placed-groups.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accountById } from '../../accounts/accounts.ts';
@@ -10,7 +9,14 @@ import { hasRole } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Pool } from '../../db/db.ts';
 import { parentsIn } from '../../people/tree.ts';
 import type { Who } from '../core/console.ts';
-import { byNameIn, flattened, peopleInSubtrees, type Siblings, siblingsIn } from './group-tree.ts';
+import {
+  byNameIn,
+  flattened,
+  peopleInSubtrees,
+  searchTextsOf,
+  type Siblings,
+  siblingsIn,
+} from './group-tree.ts';
 import {
   countPeopleWithin,
   type GroupHead,
@@ -21,6 +27,9 @@ import {
 } from './groups.sql.ts';
 import { openGroups } from './open-groups.ts';
 import { inTurns, sortedInSlices, sortSlice } from './sorting.ts';
+
+/** A group with what a search for groups looks through. */
+export type SearchedGroup = { group: PlacedGroup; searchText: string };
 
 /** The groups that a user sees. */
 export type SeenTree = {
@@ -36,8 +45,8 @@ export type SeenTree = {
   tops: readonly Named[];
   /** The largest top group of the account, if the user sees it. */
   company: PlacedGroup | null;
-  /** What a search looks through. Computed when it is first needed. */
-  options: () => (GroupOption & { searchText: string })[];
+  /** Each group with what a search looks through. Computed when it is first needed. */
+  searched: () => Promise<readonly SearchedGroup[]>;
   /** Replaces the numbers of people. */
   setPeople(counted: ReadonlyMap<number, number>): void;
 };
@@ -106,10 +115,17 @@ const viewOf = ({ accountId, role, userId }: Who): string =>
 
 type People = ReadonlyMap<number, number>;
 
-/** Counts the people in groups; `read`: reads who is in them. */
-type Count = (who: Who, heads: readonly GroupHead[], read: () => Promise<MemberCount[]>) => Promise<People>;
+/** Counts the people in groups, which can still be being read; `read`: reads who is in them. */
+type Count = (
+  who: Who,
+  heads: Promise<readonly GroupHead[]>,
+  read: () => Promise<MemberCount[]>,
+) => Promise<People>;
 
-const countNow: Count = async (_, heads, read) => inTurns(peopleInSubtrees(heads, await read()));
+const countNow: Count = async (_, reading, read) => {
+  const [heads, members] = await Promise.all([reading, read()]);
+  return inTurns(peopleInSubtrees(heads, members));
+};
 
 type Counts = {
   of: Count;
@@ -147,11 +163,11 @@ function openCounts(pool: Promise<Pool>): Counts {
     tree.setPeople(people);
   }
   return {
-    async of(who, heads, read) {
-      const last = heads.length > maxWholeTree ? kept.get(viewOf(who)) : undefined;
-      if (last) return last.people;
-      const people = await countNow(who, heads, read);
-      if (heads.length > maxWholeTree) keep(who, people);
+    async of(who, reading, read) {
+      const last = kept.get(viewOf(who));
+      if (last && (await reading).length > maxWholeTree) return last.people;
+      const people = await countNow(who, reading, read);
+      if ((await reading).length > maxWholeTree) keep(who, people);
       return people;
     },
     renew(who, tree) {
@@ -186,21 +202,38 @@ export async function readTree(
 ): Promise<SeenTree> {
   const open = await openGroups(db, who);
   const { heads: readHeads, members } = await readMembers(db, who.accountId, open);
-  const heads = await readHeads();
-  const people = await count(who, heads, members);
-  await nextTurn();
-  const rows = heads.map((group): TreeGroup => ({ ...group, people: people.get(group.id) ?? 0 }));
+  const reading = readHeads();
+  const [tree, people] = await Promise.all([
+    reading.then((heads) => sortedTree(heads, open, language)),
+    count(who, reading, members),
+  ]);
+  for (const group of tree.groups) group.people = people.get(group.id) ?? 0;
+  return seenTree({ ...tree, people });
+}
+
+/** Sorts the groups of a tree, which have no numbers of people yet. */
+async function sortedTree(
+  heads: readonly GroupHead[],
+  open: ReadonlySet<number> | undefined,
+  language: string,
+): Promise<Omit<Read, 'people'>> {
+  const rows = heads.map(({ id, parentId, name, externalId, managed }): TreeGroup => ({
+    id,
+    parentId,
+    name,
+    externalId,
+    managed,
+    people: 0,
+  }));
   await nextTurn();
   const siblings = await inTurns(siblingsIn(rows, open));
   await sortSiblings(siblings, byNameIn(language));
-  const ordered = flattened(siblings);
-  await nextTurn();
-  const groups = placed(ordered);
+  const groups = placed(await inTurns(flattened(siblings)));
   await nextTurn();
   const places = new Map(groups.map(({ id }, place) => [id, place]));
   await nextTurn();
   const tops = rows.filter(({ parentId }) => parentId === null);
-  return seenTree({ groups, places, parents: parentsIn(heads), tops, people });
+  return { groups, places, parents: parentsIn(heads), tops };
 }
 
 type Read = {
@@ -213,7 +246,7 @@ type Read = {
 
 function seenTree({ groups, places, parents, tops, people }: Read): SeenTree {
   let shown = people;
-  let options: ReturnType<SeenTree['options']> | undefined;
+  let searched: ReturnType<SeenTree['searched']> | undefined;
   let company: number | undefined;
   const groupOf = (id: number) => groups[places.get(id) ?? -1];
   return {
@@ -226,11 +259,11 @@ function seenTree({ groups, places, parents, tops, people }: Read): SeenTree {
       company ??= largestOf(tops, shown);
       return groupOf(company ?? 0) ?? null;
     },
-    options: () => (options ??= groupOptions(groups)),
+    searched: () => (searched ??= inTurns(searchTextsOf(groups))),
     setPeople(counted) {
       if (counted === shown) return;
       shown = counted;
-      [options, company] = [undefined, undefined];
+      company = undefined;
       for (const group of groups) group.people = counted.get(group.id) ?? 0;
     },
   };

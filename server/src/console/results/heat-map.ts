@@ -116,7 +116,11 @@ function isKpiAsked(kpiId: string, { week, statistics }: ShownWeek): boolean {
 
 /** Returns the company and the groups on the highest levels, in tree order. */
 function highest({ rows, company }: CountedGroups, most: number): PlacedGroup[] {
-  const first = new Set(rows.toSorted((a, b) => a.level - b.level).slice(0, most));
+  const first = new Set<PlacedGroup>();
+  for (let [level, before] = [1, -1]; first.size > before && first.size < most; level++) {
+    before = first.size;
+    for (const row of rows) if (row.level === level && first.size < most) first.add(row);
+  }
   if (company) first.add(company);
   return rows.filter((row) => first.has(row));
 }

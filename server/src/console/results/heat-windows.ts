@@ -153,13 +153,7 @@ async function valuesBy(
   if (!kpi) return values;
   if (!isDifference) {
     const window = statistics.windowOf(week);
-    const rolling = await selectRollingValues(
-      db,
-      who.accountId,
-      statistics.questionsOf(kpi.id, week),
-      window,
-    );
-    return new Map(rolling.map(({ groupId, value }) => [groupId, value]));
+    return selectRollingValues(db, who.accountId, statistics.questionsOf(kpi.id, week), window);
   }
   for (let from = 0; from < groups.length; from += groupsTogether) {
     const rows = groups.slice(from, from + groupsTogether);

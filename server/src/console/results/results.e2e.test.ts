@@ -21,7 +21,9 @@ import { addWeeks, fourDigits, lastDay, type Week, weekName } from '@soundings/c
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { raiseVersion } from '../../accounts/accounts.sql.ts';
 import { createToken } from '../../accounts/tokens.ts';
+import { inTransaction } from '../../db/db.ts';
 import { askedWeek } from '../../testing/asking.ts';
 import { closeWindows, hasBrowser, openBrowser } from '../../testing/browser/browser.ts';
 import { openConsole } from '../../testing/browser/console.ts';
@@ -683,10 +685,14 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('link', { name: 'See results', exact: true }).waitFor();
 
     const second = groups.find(({ name }) => name === 'Workshops') as Group;
-    await world.pool`
-      insert into memberships (account_id, user_id, kind, group_id)
-      select account_id, user_id, 'inheritedAdminOf', ${second.id} from users
-      where  account_id = ${world.accountId} and email = ${world.manager.email}`;
+    await inTransaction(world.pool, async (tx) => {
+      await tx`
+        insert into memberships (account_id, user_id, kind, group_id)
+        select account_id, user_id, 'inheritedAdminOf', ${second.id} from users
+        where  account_id = ${world.accountId} and email = ${world.manager.email}`;
+      // As each change does: a reading of the version before, which can still be running, is shared by requests of that version.
+      await raiseVersion(tx, world.accountId);
+    });
     const own = await world.pool<{ id: number; name: string }[]>`
     with recursive open as (
       select m.group_id, m.kind
