@@ -2,13 +2,15 @@
 // checks parameters strictly, uses one error body, logs without secrets, and shuts down without losing requests. For the data
 // interface it also applies rate limits, compression, ETags and CORS. Forms are read by their handlers, as streams.
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { Operation } from '@soundings/contract/operation.ts';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/messages/smtp.ts';
 import { bodyLimits, type BodyLimits, openBodies } from './bodies.ts';
+import type { Concurrency } from './concurrency.ts';
 import { connectionLimits, type ConnectionLimits, limitConnections } from './connections.ts';
 import {
   badRequest,
@@ -30,7 +32,8 @@ import {
 } from './operations.ts';
 import { corsHeaders } from './origins.ts';
 import { protocolResponse, retryAfter } from './responses/problems.ts';
-import { watchReaders } from './readers.ts';
+import { streamInTurn } from './responses/responses.ts';
+import { type Readers, watchReaders } from './readers.ts';
 import { traceRequests } from './request-spans.ts';
 import { openTraffic, type Traffic } from './traffic.ts';
 
@@ -74,6 +77,16 @@ export type Server = {
     handler: (context: RequestContext) => Promise<unknown>,
     options?: ServeOptions,
   ): void;
+  /**
+   * Returns what reads a database for as long as its client takes, as a stream for a response of the account. It waits for its turn, as large
+   * responses of the data interface do, and the client has to read it fast enough.
+   */
+  inTurn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    accountId: number,
+    chunks: () => AsyncIterable<string | Uint8Array>,
+  ): Readable;
   /** Sets the page that browsers get for an address that doesn't exist. Until then, and for other clients, it is the error body. */
   onMissingPage(show: MissingPage): void;
   /** Returns the address of a proxy that is missing in the settings, or undefined if none was detected. */
@@ -139,6 +152,7 @@ export function createServer(options: ServerOptions): Server {
       serveOperation(app, { ...options, readers }, operation, handler, serveOptions);
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
     },
+    inTurn: inTurnWith({ ...options, readers }),
     onMissingPage: (show) => void (showMissingPage = show),
     forgottenProxy: forwarding.forgottenProxy,
     leave: () => traffic.leave(),
@@ -153,6 +167,11 @@ export function createServer(options: ServerOptions): Server {
     },
   };
 }
+
+const inTurnWith =
+  (dependencies: { concurrency: Concurrency; readers: Readers }): Server['inTurn'] =>
+  (request, reply, accountId, chunks) =>
+    streamInTurn(request, reply, { ...dependencies, accountId }, chunks).source;
 
 /** Throws a Fault for requests that are never served: while the service starts or stops, malformed ones, and plain HTTP. */
 function refuseUnserved(

@@ -44,11 +44,16 @@ export type OperationContext<N extends Name> = {
   reply: FastifyReply;
 };
 
-/** A file download, returned instead of a JSON response. */
+type Chunks = AsyncIterable<string | Uint8Array>;
+
+/**
+ * A file download, returned instead of a JSON response. `content`: a function if sending it takes a database connection; it is called when it is the
+ * download's turn.
+ */
 export class Download {
   readonly name: string;
   readonly type: string;
-  readonly content: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  readonly content: string | Uint8Array | Chunks | (() => Chunks);
   constructor(name: string, type: string, content: Download['content']) {
     this.name = name;
     this.type = type;
@@ -171,7 +176,10 @@ function register(
     },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store').header('vary', 'accept-encoding, cookie');
-      return sendResult(request, reply, await handle(request, reply));
+      const result = await handle(request, reply);
+      return result instanceof Download
+        ? sendDownload(server, request, reply, result)
+        : sendResult(request, reply, result);
     },
   });
 }
@@ -216,12 +224,6 @@ async function sendResult(
   result: unknown,
 ): Promise<FastifyReply> {
   if (result === undefined) return reply.code(204).send();
-  if (result instanceof Download) {
-    const { name, type, content } = result;
-    reply.header('content-type', type).header('content-disposition', dispositionOf(name));
-    const isWhole = typeof content === 'string' || content instanceof Uint8Array;
-    return reply.send(isWhole ? content : streamOf(content));
-  }
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   const bytes = Buffer.from(JSON.stringify(result));
   const isCompressed = encoding !== 'identity' && bytes.length > 1000;
@@ -230,8 +232,20 @@ async function sendResult(
   return reply.send(isCompressed ? await compress(encoding, bytes) : bytes);
 }
 
-const streamOf = (content: AsyncIterable<string | Uint8Array>) =>
-  Readable.from(content, { objectMode: false });
+function sendDownload(
+  server: Server,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, type, content }: Download,
+): FastifyReply {
+  reply.header('content-type', type).header('content-disposition', dispositionOf(name));
+  if (typeof content === 'string' || content instanceof Uint8Array) return reply.send(content);
+  return reply.send(
+    typeof content === 'function'
+      ? server.inTurn(request, reply, request.accountId as number, content)
+      : Readable.from(content, { objectMode: false }),
+  );
+}
 
 /** Returns the header with the file name (RFC 6266): in ASCII for old browsers, and in UTF-8. */
 const dispositionOf = (name: string) =>

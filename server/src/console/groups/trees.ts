@@ -100,12 +100,13 @@ export function openTrees(pool: Promise<Pool>): Trees {
       kept.delete(key);
       if (found?.version !== who.version) return readNew(db, who, sorted, key);
       kept.set(key, found);
-      const tree = await found.reading;
+      // The one who began to read it may have lost the connection, or taken too long.
+      const tree = await found.reading.catch(() => readNew(db, who, sorted, key));
       counts.renew(who, tree);
       return tree;
     },
     peopleIn: async (db, who, groupId) =>
-      counts.known(who)?.get(groupId) ?? countPeopleWithin(db, who.accountId, groupId),
+      counts.known(who, groupId) ?? countPeopleWithin(db, who.accountId, groupId),
   };
 }
 
@@ -115,15 +116,15 @@ const viewOf = ({ accountId, role, userId }: Who): string =>
 
 type People = ReadonlyMap<number, number>;
 
-/** Counts the people in groups, which can still be being read; `read`: reads who is in them. */
-type Count = (
-  who: Who,
-  heads: Promise<readonly GroupHead[]>,
-  read: () => Promise<MemberCount[]>,
-) => Promise<People>;
+/** The groups that a user is allowed to see; undefined: all. */
+type Open = ReadonlySet<number> | undefined;
 
-const countNow: Count = async (_, reading, read) => {
-  const [heads, members] = await Promise.all([reading, read()]);
+/** Groups to count the people in: the groups themselves, which can still be being read, and what reads who is in them. */
+type Counted = { open: Open; heads: Promise<readonly GroupHead[]>; members: () => Promise<MemberCount[]> };
+type Count = (who: Who, groups: Counted) => Promise<People>;
+
+const countNow: Count = async (_, groups) => {
+  const [heads, members] = await Promise.all([groups.heads, groups.members()]);
   return inTurns(peopleInSubtrees(heads, members));
 };
 
@@ -131,8 +132,8 @@ type Counts = {
   of: Count;
   /** Counts the people of a tree again in the background, and puts the new numbers into it, if the account has changed since. */
   renew(who: Who, tree: SeenTree): void;
-  /** Returns the last numbers, unless the account has changed and no one counts them again. */
-  known(who: Who): People | undefined;
+  /** Returns the last number of people in a group, unless the account has changed and no one counts them again. */
+  known(who: Who, groupId: number): number | undefined;
 };
 
 /** How many counts of large trees are kept. */
@@ -143,12 +144,14 @@ const countsKept = 8;
  * counted again in the background, which takes seconds with a million people. In small trees, they are counted for each reading.
  */
 function openCounts(pool: Promise<Pool>): Counts {
-  const kept = new Map<string, { version: string; people: People }>();
+  const kept = new Map<string, { version: string; people: People; open: Open }>();
   const counting = new Set<string>();
-  const keep = (who: Who, people: People) => {
+  /** The version of the numbers in each tree. Without it, those who use more trees than there are counts would count them each time. */
+  const countedAt = new WeakMap<SeenTree, string>();
+  const keep = (who: Who, people: People, open: Open) => {
     const key = viewOf(who);
     kept.delete(key);
-    kept.set(key, { version: who.version, people });
+    kept.set(key, { version: who.version, people, open });
     for (const oldest of kept.keys()) {
       if (kept.size <= countsKept) break;
       kept.delete(oldest);
@@ -156,27 +159,33 @@ function openCounts(pool: Promise<Pool>): Counts {
   };
   async function recount(who: Who, tree: SeenTree): Promise<void> {
     const db = await pool;
-    const { members } = await readMembers(db, who.accountId, await openGroups(db, who));
+    const open = await openGroups(db, who);
+    const { members } = await readMembers(db, who.accountId, open);
     const heads = [...tree.parents].map(([id, parentId]) => ({ id, parentId }));
     const people = await inTurns(peopleInSubtrees(heads, await members()));
-    keep(who, people);
+    keep(who, people, open);
     tree.setPeople(people);
+    countedAt.set(tree, who.version);
   }
   return {
-    async of(who, reading, read) {
+    async of(who, groups) {
       const last = kept.get(viewOf(who));
-      if (last && (await reading).length > maxWholeTree) return last.people;
-      const people = await countNow(who, reading, read);
-      if ((await reading).length > maxWholeTree) keep(who, people);
+      // In groups that the user could not see before, no one was counted.
+      const isUsable = last !== undefined && isSameSet(last.open, groups.open);
+      if (isUsable && (await groups.heads).length > maxWholeTree) return last.people;
+      const people = await countNow(who, groups);
+      if ((await groups.heads).length > maxWholeTree) keep(who, people, groups.open);
       return people;
     },
     renew(who, tree) {
       const key = viewOf(who);
       if (tree.parents.size <= maxWholeTree || counting.has(key)) return;
+      if (countedAt.get(tree) === who.version) return;
       const last = kept.get(key);
       if (last?.version === who.version) {
         // Another tree of the same groups, in another language, may have been the one to count them.
         tree.setPeople(last.people);
+        countedAt.set(tree, who.version);
         return;
       }
       counting.add(key);
@@ -185,13 +194,17 @@ function openCounts(pool: Promise<Pool>): Counts {
         .catch(() => {})
         .finally(() => counting.delete(key));
     },
-    known(who) {
+    known(who, groupId) {
       const key = viewOf(who);
       const last = kept.get(key);
-      return last?.version === who.version || counting.has(key) ? last?.people : undefined;
+      if (last?.open && !last.open.has(groupId)) return undefined;
+      return last?.version === who.version || counting.has(key) ? last?.people.get(groupId) : undefined;
     },
   };
 }
+
+const isSameSet = (a: Open, b: Open): boolean =>
+  a === b || (a?.size === b?.size && a?.isSubsetOf(b as ReadonlySet<number>) === true);
 
 /** Reads the tree of a user in slices, so that other requests are handled between them. */
 export async function readTree(
@@ -202,10 +215,10 @@ export async function readTree(
 ): Promise<SeenTree> {
   const open = await openGroups(db, who);
   const { heads: readHeads, members } = await readMembers(db, who.accountId, open);
-  const reading = readHeads();
+  const heads = readHeads();
   const [tree, people] = await Promise.all([
-    reading.then((heads) => sortedTree(heads, open, language)),
-    count(who, reading, members),
+    heads.then((found) => sortedTree(found, open, language)),
+    count(who, { open, heads, members }),
   ]);
   for (const group of tree.groups) group.people = people.get(group.id) ?? 0;
   return seenTree({ ...tree, people });
@@ -214,7 +227,7 @@ export async function readTree(
 /** Sorts the groups of a tree, which have no numbers of people yet. */
 async function sortedTree(
   heads: readonly GroupHead[],
-  open: ReadonlySet<number> | undefined,
+  open: Open,
   language: string,
 ): Promise<Omit<Read, 'people'>> {
   const rows = heads.map(({ id, parentId, name, externalId, managed }): TreeGroup => ({

@@ -22,9 +22,9 @@ export function servePeopleTable(
     await audit(await pool, accountId, actorOf(who), 'people exported', { details: { count } });
     const names = [...attributes.keys()];
     // Filters read opt-outs, refused addresses and passwords, which change without the version of the account.
-    const table = (await reads).primary.stream((rows) =>
-      peopleCsv(selectSheet(rows, accountId, filters, sorting), names),
-    );
+    const { primary } = await reads;
+    const table = () =>
+      primary.stream((rows) => peopleCsv(selectSheet(rows, accountId, filters, sorting), names));
     return new Download('people.csv', 'text/csv; charset=utf-8', table);
   });
 }

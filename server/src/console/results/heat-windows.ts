@@ -1,10 +1,12 @@
 // Windows of the rows of a heat map with very many groups: the server filters and sorts the rows, and reads only those of a window. An
 // order is kept as long as the tree of groups is, because sorting by a KPI needs its figures of all groups.
 import type { HeatMap, HeatRow } from '@soundings/contract/console/results/results.ts';
+import { maxWholeTree } from '@soundings/contract/limits.ts';
 import { type HeatFilters, isHeatRowShown, sortKeyOf } from '@soundings/contract/heat-rows.ts';
 import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db } from '../../db/db.ts';
+import { limitConcurrency } from '../../http/concurrency.ts';
 import { selectRollingValues } from '../../results/data/latest-figures.sql.ts';
 import type { Who } from '../core/console.ts';
 import { sortedInSlices } from '../groups/sorting.ts';
@@ -29,6 +31,8 @@ const ordersKept = 8;
 
 type Order = Promise<readonly PlacedGroup[]>;
 const orders = new WeakMap<SeenTree, Map<string, Order>>();
+/** Sorting a large map by figures takes seconds of the database, so only a few are sorted together, and one in each account. */
+const turns = limitConcurrency(3, 1);
 
 /** Returns a window of the rows that match, and how many match. Without a week nothing was published, and the rows have no figures. */
 export async function readHeatRows(
@@ -90,14 +94,16 @@ function orderOf(
   facts: MapFacts,
   { sort = 'tree', isDifference = false, language }: MapWanted & HeatFilters,
 ): Order {
-  if (sort === 'tree') return Promise.resolve(tree.groups);
+  const by = sortKeyOf(sort).key;
+  if (by === 'tree') return Promise.resolve(tree.groups);
   // The numbers of people can change while the tree stays the same.
-  if (sortKeyOf(sort).key === 'people') return sorted(db, who, tree, facts, { sort, isDifference, language });
+  if (by === 'people') return sorted(db, who, tree, facts, { sort, isDifference, language });
   const key = JSON.stringify([facts.week, facts.comparison.kind, sort, isDifference]);
   const kept = orders.get(tree) ?? new Map<string, Order>();
   orders.set(tree, kept);
   const found = kept.get(key);
-  if (found) return found;
+  // The one who began it may have lost the connection, or taken too long.
+  if (found) return found.catch(() => sorted(db, who, tree, facts, { sort, isDifference, language }));
   const order = sorted(db, who, tree, facts, { sort, isDifference, language });
   kept.set(key, order);
   order.catch(() => kept.delete(key));
@@ -121,7 +127,8 @@ async function sorted(
     const { compare } = new Intl.Collator(language, { numeric: true });
     return sortedInSlices(groups, (a, b) => sign * compare(a.name, b.name));
   }
-  const values = await valuesBy(db, who, tree, facts, { key, isDifference });
+  const read = () => valuesBy(db, who, tree, facts, { key, isDifference });
+  const values = key !== 'people' && isLarge(tree) ? await inTurn(who, read) : await read();
   // Withheld values come last.
   const order = (a: PlacedGroup, b: PlacedGroup) => {
     const [own, other] = [values.get(a.id), values.get(b.id)];
@@ -132,33 +139,41 @@ async function sorted(
   return sortedInSlices(groups, order);
 }
 
+const isLarge = ({ groups }: SeenTree) => groups.length > maxWholeTree;
+
+async function inTurn<T>({ accountId }: Who, read: () => Promise<T>): Promise<T> {
+  const end = await turns.take(accountId);
+  return read().finally(end);
+}
+
 /** Returns the figure of each group to sort by. Groups without one are missing. */
 async function valuesBy(
   db: Db,
   who: Who,
-  { groups, parents }: SeenTree,
+  tree: SeenTree,
   { week, statistics, comparison }: MapFacts,
   { key, isDifference }: { key: string; isDifference: boolean },
 ): Promise<ReadonlyMap<number, number>> {
+  const { groups, parents } = tree;
   if (key === 'people') return new Map(groups.map(({ id, people }) => [id, people]));
   const values = new Map<number, number>();
   if (week === undefined || !statistics) return values;
   if (key === 'rate') {
-    for (const [id, { value }] of await readWeekRates(db, who, week, undefined))
+    for (const [id, { value }] of await readWeekRates(db, who, week, isLarge(tree) ? undefined : groups))
       if (value !== null) values.set(id, value);
     return values;
   }
   const shown: ShownWeek = { week, statistics, kind: comparison.kind };
   const kpi = (await kpisInParts(db, who, shown))[Number(key.slice('kpi:'.length))];
   if (!kpi) return values;
-  if (!isDifference) {
+  if (!isDifference && isLarge(tree)) {
     const window = statistics.windowOf(week);
     return selectRollingValues(db, who.accountId, statistics.questionsOf(kpi.id, week), window);
   }
   for (let from = 0; from < groups.length; from += groupsTogether) {
     const rows = groups.slice(from, from + groupsTogether);
     for (const [id, [cell]] of await readCells(db, who, [kpi], shown, { rows, parents })) {
-      const value = cell?.difference?.by;
+      const value = isDifference ? cell?.difference?.by : cell?.value;
       if (typeof value === 'number') values.set(id, value);
     }
     await nextTurn();

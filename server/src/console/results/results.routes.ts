@@ -75,15 +75,13 @@ function serveHeatMap(console: Console, reads: Promise<Reads>, trees: Trees): vo
     const map = await reading.once((db) => readHeatMap(db, who, trees, mapOf(query)));
     const filters = filtersOf(query);
     const texts = tableTexts.in(languageOf(query));
+    // The same week as in the heading, even if another one has been published meanwhile.
+    const shown = { ...mapOf(query), week: map.week?.week, compare: map.comparison.kind };
     if (map.isWhole) return csv('heat-map', heatTable(map, filters, texts));
-    const table = reading.stream((_, db) =>
-      heatTableInSlices(
-        map,
-        filters,
-        texts,
-        heatRowsInSlices(db, who, trees, { ...filters, ...mapOf(query) }),
-      ),
-    );
+    const table = () =>
+      reading.stream((_, db) =>
+        heatTableInSlices(map, filters, texts, heatRowsInSlices(db, who, trees, { ...filters, ...shown })),
+      );
     return new Download('heat-map.csv', 'text/csv; charset=utf-8', table);
   });
 }

@@ -10,7 +10,7 @@ import { callerOf } from '../../accounts/callers.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
 import { openResponseCache } from './response-cache.ts';
 import type { RequestContext } from '../operations.ts';
-import { createServer } from '../server.ts';
+import { createServer, type Server } from '../server.ts';
 import { limitConcurrency } from '../concurrency.ts';
 
 export let world: World;
@@ -49,6 +49,7 @@ export async function open(
   corsOrigins: string[] = [],
   cache = openResponseCache(0),
   concurrency = limitConcurrency(9, 9),
+  beforeListening: (server: Server) => void = () => {},
 ) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -67,6 +68,7 @@ export async function open(
     isReady: async () => true,
   });
   server.serve(operation, handler);
+  beforeListening(server);
   const address = await server.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => server.shutDown(5));
 

@@ -161,6 +161,26 @@ describe('a streamed response', () => {
     for (const one of [other, next]) one.destroy();
   });
 
+  test('downloads of the console that read the database wait for the same slots', async () => {
+    const { begin, send } = await open(
+      async () => new StreamedResponse('1', () => fragmentsOf(Number.POSITIVE_INFINITY)),
+      [],
+      openResponseCache(0),
+      limitConcurrency(2, 1, { timeout: 50 }),
+      ({ app, inTurn }) =>
+        app.get('/download', (request, reply) =>
+          reply.send(inTurn(request, reply, account.id, () => fragmentsOf(Number.POSITIVE_INFINITY))),
+        ),
+    );
+    const download = await begin({}, 'GET', '/download');
+    expect(download.statusCode).toBe(200);
+    expect([(await send()).status, (await send({}, 'GET', '/download')).status]).toEqual([503, 503]);
+    download.destroy();
+    const next = await begin();
+    expect(next.statusCode).toBe(200);
+    next.destroy();
+  });
+
   const failing = (after: number) =>
     async function* () {
       yield* fragmentsOf(after);

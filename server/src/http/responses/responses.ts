@@ -83,10 +83,7 @@ export function sendLong(
   const encoding = settleEncoding(request, withType(reply));
   const { socket } = request.raw;
   if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has disconnected
-  readers.require(reply.raw, minimumBytesPerSecond);
-  const ended = endOf(reply.raw, socket);
-  const inTurn = inSlot(reply.raw, { concurrency, accountId, ended, chunks });
-  const source = Readable.from(inTurn, { objectMode: false });
+  const { source, ended } = streamInTurn(request, reply, { concurrency, readers, accountId }, chunks);
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
   const compression = compressor(encoding);
   // An error of the source also fails the streams after it.
@@ -100,6 +97,22 @@ export function sendLong(
     if (request.raw.httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
   });
   return reply.send(body);
+}
+
+/**
+ * Returns the chunks of a response as a stream that waits for its turn, because reading them takes a database connection. Its client has to read it
+ * fast enough. `ended`: aborts when the response or its connection ends.
+ */
+export function streamInTurn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { concurrency, readers, accountId }: { concurrency: Concurrency; readers: Readers; accountId: number },
+  chunks: Turn['chunks'],
+): { source: Readable; ended: AbortSignal } {
+  readers.require(reply.raw, minimumBytesPerSecond);
+  const ended = endOf(reply.raw, request.raw.socket);
+  const inTurn = inSlot(reply.raw, { concurrency, accountId, ended, chunks });
+  return { source: Readable.from(inTurn, { objectMode: false }), ended };
 }
 
 /** Returns a signal that aborts when the response or its connection ends. A response that waits for its turn is not closed with its connection. */

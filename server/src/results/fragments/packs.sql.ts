@@ -1,6 +1,6 @@
 // SQL of packs (docs/decisions/0064): reading, writing and deleting them. Writers: build-packs.ts, build-quarters.ts, and published-figures.ts when
 // groups are deleted.
-import type { Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Transaction } from '../../db/db.ts';
 import { groupsInScope, type GroupScope } from '../data/results.sql.ts';
 import type { Window } from '../data/window.ts';
@@ -14,8 +14,10 @@ export type PackRow = { kind: number; questionId: number; block: number; week: W
 /** The groups in order, and what they are asked in open weeks, as lines of group, week, and question ids. */
 export type PackScope = { groupIds: number[]; open: string };
 
-/** The number of packs that are read together, and how many such batches wait for the reader. A pack has about 5 KB. */
-const [packsPerBatch, batchesAhead] = [64, 1];
+/** How many packs are read together: of weeks, of about 5 KB, or also of quarters, of up to 13 times as much. And how many such batches wait. */
+const [packsPerBatch, quartersPerBatch, batchesAhead] = [64, 8, 1];
+/** Shorter windows have no quarter. */
+const weeksOfQuarter = 13;
 
 /**
  * Yields the packs of the blocks in which the groups are, ordered by question, block and week, all as they were at one moment. Before them, the
@@ -30,7 +32,8 @@ export async function* selectPacks(
   const { kind, kpiId = '', questionIds } = figures;
   const isWanted = db`
     p.account_id = ${accountId} and p.kpi_id = ${kpiId} and p.block = any((select blocks from b)::integer[])
-    and ${questionIds ? db`p.question_id = any(${questionIds})` : true} and exists (select 1 from usable)`;
+    and ${questionIds ? db`p.question_id = any(${questionIds})` : kind === fragmentKinds.results ? true : db`p.question_id = 0`}
+    and  p.week between ${window.first} and ${window.last} and exists (select 1 from usable)`;
   const statement = db`
     with ${groupsInScope(db, accountId, scope)},
     b (ids, blocks) as materialized (
@@ -55,17 +58,15 @@ export async function* selectPacks(
     select * from (
       select p.kind, p.question_id, p.block, p.week, p.pack, null
       from   packs p
-      where  ${isWanted} and p.kind = ${kind}
-        and  p.week = any(array(
-               select w.week from pack_weeks w
-               where  w.account_id = ${accountId} and w.week between ${window.first} and ${window.last}
-                 and  ${quarterOf(db, db`w.week`)} not in (select first from quarters)))
+      where  ${isWanted} and p.kind = ${kind} and ${quarterOf(db, db`p.week`)} not in (select first from quarters)
       union  all
       select p.kind, p.question_id, p.block, p.week, p.pack, null
       from   packs p
-      where  ${isWanted} and p.kind = ${ofQuarter(kind)} and p.week = any(array(select first from quarters))
+      where  ${isWanted} and p.kind = ${ofQuarter(kind)} and (p.week in (select first from quarters)) is true
       order  by 2, 3, 4) p`;
-  for await (const rows of inBatches(asBytes(statement), packsPerBatch, batchesAhead)) {
+  const hasQuarters = addWeeks(window.first, weeksOfQuarter - 1) <= window.last;
+  const size = hasQuarters ? quartersPerBatch : packsPerBatch;
+  for await (const rows of inBatches(asBytes(statement), size, batchesAhead)) {
     const isFirst = rows[0]?.[1]?.toString('latin1') === '-1';
     if (isFirst) yield scopeOf(rows[0] as Buffer[]);
     yield rows.slice(isFirst ? 1 : 0).map(([kindOfPack, questionId, block, week, pack]) => ({

@@ -12,43 +12,67 @@ export type KnownNames = {
   kpi(db: Db, account: AtVersion, kpiId: string): Promise<KpiTexts | undefined>;
 };
 
-type Known = { version: string; questions?: Question[]; kpis: Map<string, KpiTexts> };
+type Known = { version: string; questions?: Question[]; kpis: Map<string, KpiTexts>; size: number };
 
-/** `most`: the number of questions and KPIs that are kept, of all accounts together. */
-export function openKnownNames(most = 10_000): KnownNames {
+/** About how many characters an account takes without any names. */
+const sizeOfAccount = 200;
+
+/** `most`: the number of characters of questions and KPIs that are kept, of all accounts together. */
+export function openKnownNames(most = 8_000_000): KnownNames {
   // In the order of last use.
   const accounts = new Map<AccountId, Known>();
-  let count = 0;
-  const sizeOf = ({ questions = [], kpis }: Known): number => 1 + questions.length + kpis.size;
+  let size = 0;
 
-  function add(accountId: AccountId, known: Known | undefined): void {
-    const before = accounts.get(accountId);
-    if (before) count -= sizeOf(before);
-    accounts.delete(accountId);
-    if (!known) return;
-    accounts.set(accountId, known);
-    count += sizeOf(known);
-    for (const id of accounts.keys()) {
-      if (count <= most) break;
-      add(id, undefined);
-    }
-  }
-
+  /** Returns what is known of an account, as the last one that was used. */
   function at({ accountId, version }: AtVersion): Known {
     const known = accounts.get(accountId);
-    return known?.version === version ? known : { version, kpis: new Map() };
+    forget(accountId);
+    const current =
+      known?.version === version
+        ? known
+        : { version, kpis: new Map<string, KpiTexts>(), size: sizeOfAccount };
+    accounts.set(accountId, current);
+    size += current.size;
+    return current;
+  }
+
+  function forget(accountId: AccountId): void {
+    size -= accounts.get(accountId)?.size ?? 0;
+    accounts.delete(accountId);
+  }
+
+  /** Notes that an account has more names, and forgets the accounts that were used the longest time ago if there are too many. */
+  function grow(account: AtVersion, known: Known, added: unknown): void {
+    const more = JSON.stringify(added).length;
+    known.size += more;
+    if (accounts.get(account.accountId) === known) size += more;
+    for (const id of accounts.keys()) {
+      if (size <= most) break;
+      forget(id);
+    }
   }
 
   return {
     async questions(db, account) {
-      const found = at(account).questions ?? (await selectQuestions(db, account.accountId));
-      add(account.accountId, { ...at(account), questions: found });
+      const known = at(account).questions;
+      if (known) return known;
+      const found = await selectQuestions(db, account.accountId);
+      const current = at(account);
+      if (!current.questions) {
+        current.questions = found;
+        grow(account, current, found);
+      }
       return found;
     },
     async kpi(db, account, kpiId) {
-      const found = at(account).kpis.get(kpiId) ?? (await selectKpi(db, account.accountId, kpiId));
-      if (found)
-        add(account.accountId, { ...at(account), kpis: new Map(at(account).kpis).set(kpiId, found) });
+      const known = at(account).kpis.get(kpiId);
+      if (known) return known;
+      const found = await selectKpi(db, account.accountId, kpiId);
+      const current = at(account);
+      if (found && !current.kpis.has(kpiId)) {
+        current.kpis.set(kpiId, found);
+        grow(account, current, found);
+      }
       return found;
     },
   };

@@ -1,7 +1,8 @@
 // The tree of groups: which rows are visible, found by search and reached by typing, and where a group may be moved.
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
+import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
 import { describe, expect, test } from 'vitest';
-import { buildTree, found, mayMove, treeRowOf, typedTo, visibleRows } from './tree.ts';
+import { buildTree, buildTreeOfLevels, found, mayMove, treeRowOf, typedTo, visibleRows } from './tree.ts';
 
 const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
   id,
@@ -77,6 +78,25 @@ describe('a group', () => {
     expect(mayMove(deep, 1000, maxTreeDepth - 1)).toBe(false);
     expect(mayMove(deep, 1001, maxTreeDepth - 1)).toBe(true);
   });
+});
+
+test('levels that were loaded before and after a move give a tree with each group once, whatever they contain', () => {
+  const placedGroup = (id: number, parentId: number | null) => ({
+    ...group(id, parentId, `g${id}`),
+    level: 1,
+    place: 1,
+    siblings: 1,
+    children: 0,
+    descendants: 0,
+    depth: 1,
+  });
+  const [sales, it] = [placedGroup(1, null), placedGroup(2, 1)];
+  const levels = new Map<number | null, PlacedGroup[]>([
+    [null, [sales]],
+    [1, [it]],
+    [2, [placedGroup(1, 2), placedGroup(3, 2), it]],
+  ]);
+  expect(idsOf(buildTreeOfLevels(levels).rows)).toEqual([1, 2, 3]);
 });
 
 test('typing moves to the next name that starts with the text, and continues at the start after the end; more letters stay on a row that matches', () => {

@@ -23,8 +23,12 @@ const treeOfRows = (rows: TreeRow[]): Tree => ({
  */
 export function buildTreeOfLevels(levels: ReadonlyMap<number | null, readonly PlacedGroup[]>): Tree {
   const loaded: PlacedGroup[] = [];
+  // Levels that were loaded before and after a move can contain a group twice, or each other.
+  const seen = new Set<number>();
   const add = (parentId: number | null) => {
     for (const group of levels.get(parentId) ?? []) {
+      if (seen.has(group.id)) continue;
+      seen.add(group.id);
       loaded.push(group);
       add(group.id);
     }
