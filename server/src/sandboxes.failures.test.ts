@@ -47,7 +47,7 @@ test('after a kill while the demo company is created, it is created again, and t
   expect(await status()).toBe(401);
   const { request } = await signInNew({ pool, address: service.address }, accountId, 'Administrator');
   expect(await sandboxSeen({ accountId, userId: who.userId, request })).toBeNull();
-  await until(async () => (await template())?.isReady, 170_000);
+  await until(async () => (await template())?.isReady, 280_000);
   await until(async () => (await status()) === 200);
   const weeks = await pool`
     select count(*)::integer as "weeks", count(w.statistics_at)::integer as "computed"
@@ -60,4 +60,4 @@ test('after a kill while the demo company is created, it is created again, and t
   });
   service.child.kill('SIGKILL');
   await service.exited;
-}, 300_000);
+}, 420_000);
