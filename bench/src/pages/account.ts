@@ -5,10 +5,10 @@ import { raiseVersion } from '@soundings/server/src/accounts/accounts.sql.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attribute, type Company, makeCompany } from '../company.ts';
 import { writeHistory } from '../history.ts';
+import { filledOnce } from '../measuring/kept.ts';
 import { time } from '../measuring/measure.ts';
 import type { Say } from '../measuring/plans.ts';
 import type { Service } from '../measuring/service.ts';
@@ -44,12 +44,7 @@ type Kept = Omit<Filled, 'administrator'>;
 /** Returns an account that is filled as planned, with new sessions. In a directory that stays, fills it only if it isn't yet. */
 export async function openResults(service: Service, plan: ResultsPlan, say: Say): Promise<Filled> {
   const { pool } = service;
-  const path = join(service.dataDir, 'filled.json');
-  const isFilled = service.kept && existsSync(path);
-  const kept = isFilled
-    ? (JSON.parse(readFileSync(path, 'utf8')) as Kept)
-    : await fillResults(service, plan, say);
-  if (service.kept) writeFileSync(path, JSON.stringify(kept));
+  const kept = await filledOnce(service, 'filled.json', () => fillResults(service, plan, say));
   // The administrator in the push has to be confirmed first, so this is the account's first one.
   const session = async (externalId: string | undefined) => {
     const [row] = await pool<{ userId: number }[]>`

@@ -5,10 +5,10 @@ import { raiseVersion } from '@soundings/server/src/accounts/accounts.sql.ts';
 import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attribute } from '../company.ts';
 import { writeHistory } from '../history.ts';
+import { filledOnce } from '../measuring/kept.ts';
 import { time, timed } from '../measuring/measure.ts';
 import type { Say } from '../measuring/plans.ts';
 import type { Service } from '../measuring/service.ts';
@@ -35,12 +35,7 @@ export type LargeAccount = Kept & { administrator: string; large: string; small:
 
 /** Returns an account that is filled as planned, with new sessions. In a directory that stays, fills it only if it isn't yet. */
 export async function openLargeAccount(service: Service, plan: LargePlan, say: Say): Promise<LargeAccount> {
-  const path = join(service.dataDir, 'large.json');
-  const isFilled = service.kept && existsSync(path);
-  const kept = isFilled
-    ? (JSON.parse(readFileSync(path, 'utf8')) as Kept)
-    : await fillLarge(service, plan, say);
-  if (service.kept) writeFileSync(path, JSON.stringify(kept));
+  const kept = await filledOnce(service, 'large.json', () => fillLarge(service, plan, say));
   const session = async (email: string) => {
     const [row] = await service.pool<{ userId: number }[]>`
       select user_id as "userId" from users where account_id = ${kept.accountId} and email_key = ${email}`;

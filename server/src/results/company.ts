@@ -32,8 +32,12 @@ type AskedWithout = { question: WeekQuestion; noise?: Noise | undefined };
 export type QuestionAnswered = AskedWithout & ({ answers: readonly WeekAnswer[] } | { column: AnswerColumn });
 
 /** Returns the column of the answers to a question. */
-export const columnIn = (asked: QuestionAnswered, { people }: Turnout): AnswerColumn =>
+const columnIn = (asked: QuestionAnswered, { people }: Turnout): AnswerColumn =>
   'column' in asked ? asked.column : columnOf(asked.answers, people);
+
+/** Returns the same questions with the columns of their answers, for what is computed from them several times. */
+export const withColumns = (asked: readonly QuestionAnswered[], turnout: Turnout) =>
+  asked.map((one) => ({ question: one.question, column: columnIn(one, turnout) }));
 
 /** Who answered the questions of a class. The key of a set of people combines a group and the index of a question. */
 export type Company = {

@@ -6,11 +6,11 @@ import { commentBy, distributionAmong, type Given, sumOfValues } from './answer-
 import {
   chooseClass,
   type ChosenCells,
-  columnIn,
   type Company,
   companyOf,
   ownLinksIn,
   type QuestionAnswered,
+  withColumns,
 } from './company.ts';
 import { type Cells, chooseCells, chooseDistributions, tooFewOwnLinks } from './disclosure/disclosure.ts';
 import { type Noise, noisyDistribution, noisySum } from './disclosure/noise.ts';
@@ -73,7 +73,7 @@ export const classFigures = (asked: readonly QuestionAnswered[], turnout: Turnou
 
 /** Returns the same with the cells that were chosen, for what is computed from them after the groups (segments/segment-figures.ts). */
 export function chosenFigures(asked: readonly QuestionAnswered[], turnout: Turnout): ChosenFigures {
-  const columns = asked.map((one) => ({ question: one.question, column: columnIn(one, turnout) }));
+  const columns = withColumns(asked, turnout);
   for (const { question, column } of columns) recordCompleted(question.id, column.people, turnout);
   const company = companyOf(columns, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);

@@ -7,10 +7,10 @@ import { type Distribution, scaledMean, sumBehind } from '../../questions/types.
 import {
   chooseClass,
   type ChosenCells,
-  columnIn,
   type Company,
   companyOf,
   type QuestionWithAnswers,
+  withColumns,
 } from '../company.ts';
 import { classComments, classResults, type Result, type ShownComment } from '../figures.ts';
 import { sumOfCounts } from './not-applicable.ts';
@@ -36,7 +36,8 @@ export function addBatch(
   turnout: Turnout,
   { isLast }: { isLast: boolean },
 ): Batch {
-  for (const one of asked) recordCompleted(one.question.id, columnIn(one, turnout).people, turnout);
+  const columns = withColumns(asked, turnout);
+  for (const { question, column } of columns) recordCompleted(question.id, column.people, turnout);
   const counted = new Set<string>();
   for (const { answers } of asked) {
     for (const one of answers) if (one.counted) counted.add(one.respondent);
@@ -53,7 +54,7 @@ export function addBatch(
   });
   return {
     results,
-    comments: isLast ? classComments(asked, turnout) : asked.map(() => []),
+    comments: isLast ? classComments(columns, turnout) : asked.map(() => []),
     counted: [...company.respondents.keys()]
       .filter((person) => chosen.cells.cellOf[person] !== 0)
       .map((person) => company.nameOf(person)),

@@ -41,11 +41,11 @@ export function openKnownNames(most = 8_000_000): KnownNames {
     accounts.delete(accountId);
   }
 
-  /** Notes that an account has more names, and forgets the accounts that were used the longest time ago if there are too many. */
-  function grow(account: AtVersion, known: Known, added: unknown): void {
+  /** Notes that an account, the last one that was used, has more names, and forgets the accounts that were used the longest time ago if there are too many. */
+  function grow(known: Known, added: unknown): void {
     const more = JSON.stringify(added).length;
     known.size += more;
-    if (accounts.get(account.accountId) === known) size += more;
+    size += more;
     for (const id of accounts.keys()) {
       if (size <= most) break;
       forget(id);
@@ -60,7 +60,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const current = at(account);
       if (!current.questions) {
         current.questions = found;
-        grow(account, current, found);
+        grow(current, found);
       }
       return found;
     },
@@ -71,7 +71,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const current = at(account);
       if (found && !current.kpis.has(kpiId)) {
         current.kpis.set(kpiId, found);
-        grow(account, current, found);
+        grow(current, found);
       }
       return found;
     },

@@ -30,14 +30,15 @@ export const newRun = () => ({
   address: null,
   file: null,
 });
-export const bytesOf = (value: unknown) => ({
-  bytes: new TextEncoder().encode(JSON.stringify(value)),
+/** `space`: as in `JSON.stringify`. Some systems write their lists with spaces between the values. */
+export const bytesOf = (value: unknown, space?: number) => ({
+  bytes: new TextEncoder().encode(JSON.stringify(value, null, space)),
   gzip: false,
 });
 export const inTextOrder = (list: { type: string; path?: string; message?: string }[]) =>
   list.map(({ type, path, message }) => `${type} ${path} ${message}`).toSorted();
 
-/** `space`: as in `JSON.stringify`. Some systems write their lists with spaces between the values. */
+/** `space`: as in `bytesOf`. */
 export async function pushWholeLists(
   pool: Pool,
   accountId: number,
@@ -45,7 +46,7 @@ export async function pushWholeLists(
   space?: number,
 ): Promise<Outcome> {
   try {
-    const body = { bytes: new TextEncoder().encode(JSON.stringify(sent, null, space)), gzip: false };
+    const body = bytesOf(sent, space);
     const { summary, changes, warnings } = await pushOrganization(pool, accountId, newRun(), body, {
       deleteGroupResults,
     });
@@ -266,10 +267,8 @@ export function nextOf({ kind, any, calm, changes, settings }: NextRequest, earl
   if (kind === 'any') return { data: any.data, settings: any.settings };
   if (kind === 'calm' || !earlier?.users) return { data: calm, settings };
   const others = ((changes.isAny ? any.data.users : undefined) ?? calm.users ?? []) as object[];
-  const changed = new Map(others.slice(0, changes.replaced).map((user) => [externalIdOf(user), user]));
-  const kept = earlier.users.map((user) => changed.get(externalIdOf(user)) ?? user);
-  for (const user of earlier.users) changed.delete(externalIdOf(user));
-  const list = [...kept.filter((_, i) => i !== changes.removed), ...changed.values()];
+  const list = withChanged(earlier.users, others.slice(0, changes.replaced));
+  if (changes.removed >= 0 && changes.removed < earlier.users.length) list.splice(changes.removed, 1);
   if (changes.order === 'reversed') list.reverse();
   if (changes.order === 'twice' && list[0] && changes.replaced === 2) list.push(list[0]);
   const { users: _, groups: earlierGroups, ...rest } = earlier;
@@ -281,14 +280,17 @@ export function nextOf({ kind, any, calm, changes, settings }: NextRequest, earl
 
 const externalIdOf = (user: object) => (user as { externalId: string }).externalId;
 
+/** Returns a list with other users in place of those with the same externalIds, and with the rest of them at its end. */
+function withChanged(earlier: object[], others: object[]): object[] {
+  const changed = new Map(others.map((user) => [externalIdOf(user), user]));
+  const kept = earlier.map((user) => changed.get(externalIdOf(user)) ?? user);
+  for (const user of earlier) changed.delete(externalIdOf(user));
+  return [...kept, ...changed.values()];
+}
+
 /** Returns a list that has most users of an earlier one, as HR systems send them. `cuts`: random numbers. */
 export function withMostOf({ data, ...sent }: Sent, earlier: Data | undefined, cuts: number[]): Sent {
   if (!data.users || !earlier?.users || (cuts[0] as number) % 3 === 0) return { ...sent, data };
-  const changed = new Map(
-    data.users.slice(0, (cuts.at(-1) as number) % 3).map((user) => [externalIdOf(user), user]),
-  );
-  const kept = earlier.users.map((user) => changed.get(externalIdOf(user)) ?? user);
-  for (const user of earlier.users) changed.delete(externalIdOf(user));
-  const list = [...kept, ...changed.values()];
+  const list = withChanged(earlier.users, data.users.slice(0, (cuts.at(-1) as number) % 3));
   return { ...sent, data: { ...data, users: (cuts[0] as number) % 5 === 0 ? list.toReversed() : list } };
 }

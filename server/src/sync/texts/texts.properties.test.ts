@@ -7,6 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { cases } from '../../testing/house/cases.ts';
 import { stateOf } from '../parts/account-state.fixture.ts';
 import {
+  bytesOf,
   type Data,
   editAccount,
   edits,
@@ -41,8 +42,8 @@ test('a push has the same result, changes and faults whether texts are known or 
       for (const { next, edited, space } of steps) {
         const sent = nextOf(next, earlier);
         const index = await selectTexts(pool, knowing, 0);
-        const json = Buffer.from(JSON.stringify(sent, null, space));
-        if (readByTexts(json, index && knownTextsOf(index), readOrganization)) seen.add('known texts');
+        const { bytes } = bytesOf(sent, space);
+        if (readByTexts(bytes, index && knownTextsOf(index), readOrganization)) seen.add('known texts');
         const first = await pushWholeLists(pool, knowing, sent, space);
         await inTransaction(pool, (tx) => deleteTexts(tx, parsing));
         expect(first).toEqual(await pushWholeLists(pool, parsing, sent, space));

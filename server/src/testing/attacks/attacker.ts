@@ -161,12 +161,12 @@ function knownByRates(turnout: Turnout): Map<number, Cell[]> {
     questions.set(roundIds.join(), { question, roundIds });
   }
   const assignmentsOf = assignmentsByName(turnout);
-  const alike = groupedBy(assignmentsOf.keys(), (person) =>
+  const teams = groupedBy(assignmentsOf.keys(), (person) =>
     JSON.stringify(
       assignmentsOf.get(person)?.map(({ roundId, groupIds }) => [roundId, ...groupIds.toSorted()]),
     ),
   );
-  for (const people of alike) {
+  for (const people of teams) {
     const first = people[0] as string;
     const asked = new Set(assignmentsOf.get(first)?.map(({ roundId }) => roundId));
     for (const { question, roundIds } of questions.values()) {
