@@ -122,7 +122,8 @@ async function measureMailing(
   await pool`
     update messages set due_at = to_timestamp(${at / 1000 - 1}::double precision)
     where  account_id = ${accountId}
-      and  user_id in (select user_id from messages where account_id = ${accountId} order by user_id limit ${mailed})`;
+      and  user_id <= (select user_id from messages where account_id = ${accountId}
+                       order by user_id offset ${mailed - 1} limit 1)`;
   const bare = Array.from({ length: mailed }, (_, i) => ({
     company: 'Bench',
     firstName: `P${i}`,
