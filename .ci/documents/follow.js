@@ -1,8 +1,8 @@
-// Runs commands of documents as they are written, and records what became of each.
+// Runs commands of documents as they are written, and records the outcome of each.
 import { notHere } from './not-here.js';
 import { until } from './terminals.js';
 
-/** What became of the commands: those that ran, and pairs of those that didn't with the reason, the missing program or the error. */
+/** The outcome of the commands: those that ran, and pairs of those that didn't with the reason, the missing program or the error. */
 export const [ran, listed, missing, failed] = [[], [], [], []];
 
 /**

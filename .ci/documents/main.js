@@ -1,4 +1,4 @@
-// Runs all commands of README.md and docs/operators, on two machines at the same time, and prints what became of them.
+// Runs all commands of README.md and docs/operators, on two machines at the same time, and prints the outcomes.
 //   node .ci/documents/main.js FOLDER     FOLDER: `one/soundings` and `two/soundings` are clones, the second with the built package in `out`
 import { globSync } from 'node:fs';
 import { join } from 'node:path';

@@ -73,7 +73,10 @@ export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
 const sizeText = ({ users, groups }: Plan) =>
   `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
-/** Creates a schedule that is due today: five questions for all groups at the top. Returns the ids of the questions. `now`: as if today were then. */
+/**
+ * Creates a schedule that is due today: five questions for all groups at the top. Returns the ids of the questions. `now`: the time to use
+ * as the current one.
+ */
 export async function scheduleForAll(
   { pool }: Service,
   accountId: number,

@@ -1,4 +1,4 @@
-// Invitations: how many emails an hour the service hands to a mail server that accepts everything at once, compared with a bare pool of
+// Invitations: how many emails an hour the service hands to a mail server that accepts everything immediately, compared with a bare pool of
 // nodemailer that sends the same emails. The two run alternately: A B A B.
 // Run alone, because parallel runs would affect each other's times.
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';

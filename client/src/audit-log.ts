@@ -13,7 +13,7 @@ const pageSize = 1000;
 
 /**
  * Yields the entries after a position, oldest first, until there are no more. Keep the position and hash of the last one, and pass them
- * the next time. After a lost connection, it goes on after the last entry.
+ * the next time. After a lost connection, it continues after the last entry.
  */
 export async function* streamAudit(
   connection: Connection,

@@ -13,7 +13,7 @@ export type ConnectionOptions = {
   timeoutMs?: number;
   /** How often a request is sent again, at most. Default: 5. 0 turns it off. */
   retries?: number;
-  /** The wait before the first repeat, in ms, if the service doesn’t ask for one. It doubles each time, up to 30 s. Default: 500. */
+  /** The wait before the first retry, in ms, if the service doesn’t ask for one. It doubles each time, up to 30 s. Default: 500. */
   backoffMs?: number;
   /** Allows http: to an address other than this machine. Anyone on the way can then read the token. */
   allowHttp?: boolean;

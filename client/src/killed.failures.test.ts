@@ -114,7 +114,7 @@ test.each([
         if (isApproved && !restarted)
           restarted = sleep(i === 0 ? 30 : Math.random() * 600).then(async () => {
             await kill(running);
-            // The commit of a push in parts is taken for lost only after two minutes.
+            // The commit of a push in parts is considered lost only after two minutes.
             await pool`
             update runs set at = at - interval '3 minutes' where account_id = ${accountId} and outcome = 'processing'`;
             return again();

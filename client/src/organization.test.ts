@@ -1,4 +1,4 @@
-// A push runs dry first, and applies exactly the plan that was approved, once, whatever happens to its connections.
+// A push does a dry run first, and applies exactly the plan that was approved, once, whatever happens to its connections.
 import fc from 'fast-check';
 import { openLog } from '@soundings/server/src/base/log.ts';
 import { cases } from '@soundings/server/src/testing/house/cases.ts';

@@ -1,4 +1,4 @@
-// The organization interface: a push that runs dry first, shows its plan, and applies exactly this plan once it is approved.
+// The organization interface: a push that does a dry run first, shows its plan, and applies exactly this plan once it is approved.
 import type { CallOptions, Connection } from './connection.ts';
 import { type OrganizationList, sendableOf } from './list-parts.ts';
 import { PartedPush } from './parted-push.ts';
@@ -56,7 +56,7 @@ export class OrganizationPushes {
   }
 
   /**
-   * Runs dry, lets `approve` decide on the plan, and applies it if it is still the same. The lists are read once, so later changes of them
+   * Does a dry run, lets `approve` decide on the plan, and applies it if it is still the same. The lists are read once, so later changes of them
    * have no effect. It is safe to call again after any error: what was applied is found unchanged. If the error has `mayBeApplied`, the response
    * to an earlier attempt was lost, so that attempt may have applied the plan.
    */

@@ -1,5 +1,5 @@
 // Sends lists in parts: opens a push, sends the parts, and commits them, first as a dry run. Each step can be repeated after a lost connection: a
-// part has a number, and the state of the push says what became of a commit.
+// part has a number, and the state of the push shows the outcome of a commit.
 import type { components } from './api-types.ts';
 import type { Call, Connection } from './connection.ts';
 import type { ListPart } from './list-parts.ts';
@@ -91,7 +91,7 @@ export class PartedPush implements PushSender {
     if (first) throw errorOfLists(first, errors);
   }
 
-  /** Opens a push. It replaces one that was not completed, for example because its client was stopped: nothing of that was applied. */
+  /** Opens a push. It replaces one that was not completed, for example because its client was stopped: no part of that one was applied. */
   async #open(): Promise<string> {
     const { signal } = this.#options;
     for (let attempts = 0; ; attempts++) {

@@ -44,7 +44,7 @@ export type Applied = { runId?: string; isUncertain: boolean };
 export type PushSender = {
   /** Returns what a push of the lists would do now. */
   plan(): Promise<Plan>;
-  /** Applies a plan. A repeat is safe although it changes something: the plan no longer fits once it is applied. */
+  /** Applies a plan. A retry is safe although it changes something: the plan no longer fits once it is applied. */
   apply(plan: string): Promise<Applied>;
   /** Removes what was only sent. Never throws. */
   end(): Promise<void>;

@@ -1,4 +1,4 @@
-// Shared by the tests of pushes, as one request and in parts: lists, what became of them, and connections that are cut.
+// Shared by the tests of pushes, as one request and in parts: lists, their outcomes, and connections that are cut.
 import fc from 'fast-check';
 import { person, unit } from '@soundings/server/src/testing/organizations.ts';
 import type { World } from '@soundings/server/src/testing/world.ts';

@@ -1,4 +1,4 @@
-// Which requests are sent again, and after which wait.
+// Which requests are sent again, and how long the client waits before.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isRepeatable, retryAfterIn, waitBefore, waitFor } from './retries.ts';

@@ -1,9 +1,9 @@
-// When a request is sent again, and after which wait.
+// When a request is sent again, and how long the client waits before.
 
 /**
  * What a repeated request does, which decides when it is sent again.
- * - `safe`: it reads, or is a dry run. A repeat changes nothing, so it is sent again after a lost connection.
- * - `once`: it changes something, and a repeat would change it again. After a lost connection no one knows whether the service has
+ * - `safe`: it reads, or is a dry run. A retry changes nothing, so it is sent again after a lost connection.
+ * - `once`: it changes something, and a retry would change it again. After a lost connection no one knows whether the service has
  *   processed it, so it is not sent again.
  * Both are sent again after 429, because the service hasn't processed such a request. After 503 it usually hasn't either, but it may: it sends
  * 503 if it loses the database while it stores the changes, and a proxy if it loses the service.
@@ -19,7 +19,7 @@ export const perhapsProcessed: readonly number[] = [502, 503, 504];
 export const isRepeatable = (status: number, repeat: Repeat): boolean =>
   status === notProcessed || (repeat === 'safe' && perhapsProcessed.includes(status));
 
-/** The longest wait for which the client waits by itself, in ms. A service that asks for more is reported to the caller. */
+/** The longest wait that a service can ask for, in ms. If it asks for more, the caller gets an error. */
 export const longestWaitMs = 120_000;
 
 /** Returns how long a Retry-After header asks to wait, in ms: seconds or an HTTP date. Undefined if it is missing or invalid. */
@@ -31,11 +31,11 @@ export function retryAfterIn(header: string | null, nowMs: number): number | und
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** The longest wait that the client chooses by itself, in ms. */
+/** The longest wait that the client chooses itself, in ms. */
 const longestBackoffMs = 30_000;
 
 /**
- * Returns the wait before a repeat, in ms: at least what the service asked for, otherwise `firstMs` doubled each time. Both have a random
+ * Returns the wait before a retry, in ms: at least what the service asked for, otherwise `firstMs` doubled each time. Both have a random
  * part, so that clients that failed together don't come back together. `repeats`: how many there were before.
  */
 export function waitBefore(

@@ -3,7 +3,7 @@ import type { Call, Connection, OpenResponse } from './connection.ts';
 import { waitBefore, waitFor } from './retries.ts';
 import { isLost, SoundingsError } from './soundings-error.ts';
 
-/** Requests a response of lines. A page of a proxy or portal is none. */
+/** Requests a response of lines. A page of a proxy or portal is an error. */
 export async function openLines(connection: Connection, call: Call): Promise<OpenResponse> {
   const opened = await connection.open(call);
   const type = opened.response.headers.get('content-type') ?? '';
@@ -33,7 +33,7 @@ export async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /**
- * Runs `attempt` until it ends, again after each lost connection. It goes on from where it was, and calls `progressed` when there is
+ * Runs `attempt` until it ends, again after each lost connection. It continues from where it was, and calls `progressed` when there is
  * something new: then the attempts are counted from the beginning.
  */
 export async function* untilComplete<T>(

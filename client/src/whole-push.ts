@@ -67,7 +67,7 @@ export class WholePush implements PushSender {
     }
   }
 
-  async end(): Promise<void> {} // the service keeps nothing of a request
+  async end(): Promise<void> {} // the service keeps no part of a request
 
   #dryRun(settings: Schemas['Settings']): Promise<Schemas['Report']> {
     return this.#send({ ...settings, validateOnly: true }, {});

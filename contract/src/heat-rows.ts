@@ -30,7 +30,7 @@ export const isHeatRowShown = (
 ): boolean =>
   (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined);
 
-/** Returns by what a sort order sorts: `tree`, `name`, `people`, `rate`, or `kpi:` and an index; and 1, or -1 for descending. */
+/** Returns what a sort order sorts by: `tree`, `name`, `people`, `rate`, or `kpi:` and an index; and 1, or -1 for descending. */
 export const sortKeyOf = (sort: string): { key: string; sign: 1 | -1 } =>
   sort.startsWith('-') ? { key: sort.slice(1), sign: -1 } : { key: sort, sign: 1 };
 

@@ -46,7 +46,7 @@ export function listedIn(
 }
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
-/** Returns the writing direction of a language, as the dir attribute of HTML has it. */
+/** Returns the writing direction of a language as a value of the dir attribute of HTML. */
 export const writingDirectionOf = (language: string): 'rtl' | 'ltr' =>
   rightToLeft.has(language) ? 'rtl' : 'ltr';
 

@@ -85,7 +85,7 @@ export const weeksOn =
     await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more }, weeksLimits);
   };
 
-/** Returns a function that asks the questions of a schedule at once, on a separate thread. */
+/** Returns a function that asks the questions of a schedule now, on a separate thread. */
 export const askOn =
   ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): AskOnThread =>
   async (ask) => {

@@ -9,7 +9,7 @@ import { openSmtp, type ReceivedMail, type TestSmtp } from './testing/smtp.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
 
-// Monday in Stockholm, some minutes before the invitations are due.
+// Monday in Stockholm, a few minutes before the invitations are due.
 let now = Date.parse('2026-11-16T07:30:00Z');
 const at = (time: string) => (now = Date.parse(time));
 

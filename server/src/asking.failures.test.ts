@@ -27,7 +27,7 @@ import { until } from './testing/until.ts';
 useDirectory();
 
 const today = () => dayIn('UTC', Date.now());
-/** Returns settings of a schedule that is due at once, on any day and at any hour. */
+/** Returns settings of a schedule that is due immediately, on any day and at any hour. */
 const atOnce = () => ({
   weekday: weekdayOf(today()),
   hour: 0,
@@ -178,7 +178,7 @@ test(
       const killedAt = new Date();
       service = await started(service.dataDir, settings);
       pool = await connectionsTo(service);
-      // The messages that it had taken are released after some minutes, and those that it was sending are given up after a quarter of
+      // The messages that it had taken are released after a few minutes, and those that it was sending are given up after a quarter of
       // an hour, which this simulates. The next process may already be sending others.
       await pool`update messages set due_at = now() where state = 'waiting'`;
       const ended = await pool<{ email: string }[]>`

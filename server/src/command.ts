@@ -30,7 +30,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   },
 });
 
-/** Asks on standard error, because standard output may be read by a program. The end of the input is no answer. */
+/** Asks on standard error, because standard output may be read by a program. The end of the input isn't an answer. */
 async function ask(question: string): Promise<string> {
   // A prompt is one line.
   const prompt = question.lastIndexOf('\n') + 1;

@@ -1,5 +1,5 @@
 // Reading from a streaming replica: no response is older than what the primary server has confirmed, whatever happens to the replica, and
-// what is withdrawn is withdrawn at once. With two servers of Debian's PostgreSQL.
+// what is withdrawn is withdrawn immediately. With two servers of Debian's PostgreSQL.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

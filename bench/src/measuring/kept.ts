@@ -1,4 +1,4 @@
-// What a benchmark has filled once, in a directory that stays.
+// Fills an account only once for several runs of a benchmark, in a directory that is kept.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Service } from './service.ts';

@@ -1,4 +1,4 @@
-// A mail server as fast as one can be: it accepts every email at once and keeps only its recipient. Its first message is its port; the
+// A mail server as fast as one can be: it accepts every email immediately and keeps only its recipient. Its first message is its port; the
 // reply to any message is the list of recipients since the last one.
 import { type AddressInfo, createServer } from 'node:net';
 

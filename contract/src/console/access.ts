@@ -55,7 +55,7 @@ export type AccountSettingsView = {
   distributionThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
-  /** By how many steps of the scale a published sum may be off; 0: no noise. */
+  /** How many steps of the scale a published sum may be off; 0: no noise. */
   noise: 0 | 1 | 2;
   /** How many weeks a rolling KPI value covers; null: as many as the schedules need to ask all questions, at most 13. */
   kpiWeeks: number | null;

@@ -1,4 +1,5 @@
-// The console: what groups work on. A group has one or two KPIs or questions as its focus, with what it will do, who and until when.
+// The console: what groups work on. A group has one or two KPIs or questions as its focus, with what it will do, who is
+// responsible, and the due date.
 import { Type } from 'typebox';
 import { maxFocusAction, maxFocusNote, maxFocusResponsible } from '../limits.ts';
 import { operation } from './operation.ts';
@@ -12,7 +13,7 @@ export type FocusOutlook = (typeof focusOutlooks)[number];
 
 export type FocusEventKind = 'created' | 'changed' | FocusOutlook | 'stopped' | 'reopened';
 
-/** What a group will do, who is responsible, and until when (YYYY-MM-DD). */
+/** What a group will do, who is responsible, and the due date (YYYY-MM-DD). */
 export type FocusTerms = { action: string; responsible: string; until: string };
 
 export type FocusEvent = {

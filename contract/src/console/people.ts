@@ -151,7 +151,7 @@ export type Invitations = {
   unconfirmed: number;
   /** Identifies the people who would be invited. Send it back to invite them: they are invited only if they are still the same. */
   seen: string;
-  /** The sheet, once: its links are not stored. Null: a preview, or by email. */
+  /** The sheet, which is returned only once because its links are not stored. Null: a preview, or invitations by email. */
   sheet: { name: string; csv: string } | null;
 };
 

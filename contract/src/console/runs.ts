@@ -46,7 +46,7 @@ export type RunFault = Detail & { remedy: string };
 /** One of the six limits of a run: what its settings allow (`limit`), and what it would change (`count`). */
 export type RunLimit = { setting: keyof Settings; limit: number; count: number };
 
-/** A group that the run removes. `weeks`: in how many weeks it has results. */
+/** A group that the run removes. `weeks`: the number of weeks in which it has results. */
 export type RemovedGroup = { externalId: string; name: string | null; weeks: number };
 
 export type Run = RunRow & {

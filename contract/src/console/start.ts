@@ -1,4 +1,4 @@
-// The console: getting started. Templates of schedules, asking at once, and the steps from an empty account to a first answer, computed
+// The console: getting started. Templates of schedules, asking immediately, and the steps from an empty account to a first answer, computed
 // from the account's data. For administrators only.
 import { Type } from 'typebox';
 import type { ByDate } from './by-date.ts';
@@ -40,14 +40,14 @@ export type Templates = {
   language: string;
 };
 
-/** The people that a schedule would ask at once, or has asked. */
+/** The people that a schedule would ask immediately, or has asked. */
 export type AskNow = {
   scheduleId: number;
   name: string;
   /** Identifies what is shown. Send it back to ask. */
   version: string;
   week: WeekName;
-  /** Until when people can answer (ISO 8601). */
+  /** The end of the time in which people can answer (ISO 8601). */
   endsAt: string;
   people: number;
   reachable: number;
@@ -112,7 +112,7 @@ export const startOperations = {
       { additionalProperties: false },
     ),
   }),
-  /** Asks the questions of a schedule at once, or only returns who would be asked. */
+  /** Asks the questions of a schedule immediately, or only returns who would be asked. */
   'POST /schedules/{scheduleId}/ask': operation<AskNow>()({
     ...administrator,
     body: Type.Object(

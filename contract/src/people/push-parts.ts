@@ -207,7 +207,7 @@ const commitPush = {
   summary: 'Commit a push in parts',
   description:
     'Starts to process the parts, in the order of their numbers, as if their lists had been sent in one request: a dry run unless ' +
-    '`settings.validateOnly` is false. It responds at once; read the result with `GET /v1/organization/pushes/{pushId}`. After a dry run, the same ' +
+    '`settings.validateOnly` is false. It responds immediately; read the result with `GET /v1/organization/pushes/{pushId}`. After a dry run, the same ' +
     'parts can be committed again. Paths in errors and warnings count the entries of all parts. ' +
     'This operation is not part of the original interface description.',
   params: OfPush,

@@ -35,7 +35,7 @@ export const pullErrors = {
   list: 'The response has no list at this place.',
   empty: 'The list is empty.',
   large: 'The list is larger than allowed.',
-  next: 'The next page of the list is at another host, or the pages never end.',
+  next: 'The next page of the list is on another host, or the pages never end.',
   incomplete:
     'The list is incomplete: it has fewer entries than the other system says, or pages that can’t be read.',
   token: 'The token endpoint returned no token.',

@@ -49,7 +49,7 @@ export type FetchRow = {
   error: PullError | null;
   /** What the other system said, or what is wrong with its response, in English. */
   detail: string | null;
-  /** The file that the list was stored as (if it is unchanged: last time), as long as it is kept, and what became of it; null: it is not processed yet. */
+  /** The file that the list was stored as (if it is unchanged: last time), as long as it is kept, and its outcome; null: it is not processed yet. */
   fileId: number | null;
   fileOutcome: RunOutcome | null;
   requests: number;

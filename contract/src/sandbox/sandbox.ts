@@ -9,7 +9,7 @@ export type SandboxState = 'creating' | 'ready' | 'resetting';
 export type SandboxView = {
   /** How many sandboxes the installation allows. 0: they are turned off. */
   most: number;
-  /** After how many days without a request a sandbox is deleted. */
+  /** The number of days without a request after which a sandbox is deleted. */
   days: number;
   /** The address of the service, and of its documentation. */
   address: string;

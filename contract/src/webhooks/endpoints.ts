@@ -23,7 +23,7 @@ export type EndpointSummary = {
 };
 
 export type EndpointView = EndpointSummary & {
-  /** Until when requests are signed with the previous secret too; null: they are not. */
+  /** The end of the time in which requests are also signed with the previous secret; null: they are not. */
   previousUntil: string | null;
   createdBy: string | null;
 };

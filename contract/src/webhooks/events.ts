@@ -32,7 +32,7 @@ export const testEvent = 'webhook.test';
  */
 export const retryDelays = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 
-/** After how many days of failures only, and how many attempts, an endpoint is turned off. */
+/** How many days in which every attempt failed, and how many attempts, it takes to turn an endpoint off. */
 export const [maxFailingDays, minFailures] = [5, 10];
 
 /** How long events and their deliveries are kept, in days. */

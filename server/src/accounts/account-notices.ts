@@ -1,4 +1,4 @@
-// Mails people when their sign-in changes, whether they or someone else made the change, so that no one can take over an account
+// Emails people when their sign-in changes, whether they or someone else made the change, so that no one can take over an account
 // unnoticed. Each email is one job, added in the transaction of the change. docs/operators/operations.md lists the emails, and a
 // test compares the list with this code.
 import type { Log } from '../base/log.ts';

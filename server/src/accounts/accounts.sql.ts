@@ -16,7 +16,7 @@ export type Account = {
   distributionThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
-  /** By how many points of the scale a published sum may differ from the true one. */
+  /** How many points of the scale a published sum may differ from the true one. */
   noise: 0 | 1 | 2;
   allow: string[];
   applyFiles: boolean;

@@ -1,4 +1,4 @@
-// Mails a reminder 14 days and 3 days before an API token expires, so that no integration stops without warning.
+// Emails a reminder 14 days and 3 days before an API token expires, so that no integration stops without warning.
 import { localeOf } from '@soundings/contract/texts.ts';
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';

@@ -36,7 +36,7 @@ function newProcess(limit: number, pool: Pool = world.pool) {
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line) => void lines.push(line) });
   const count = meterTokens(Promise.resolve(pool), limit, () => clock.now, log);
-  /** Sends requests all at once and returns how many passed, and the errors of the others. */
+  /** Sends requests all at the same time and returns how many passed, and the errors of the others. */
   const send = async (caller: Caller, requests: number) => {
     const results = await Promise.allSettled(Array.from({ length: requests }, () => count(caller)));
     const refused = results.filter((one) => one.status === 'rejected').map(({ reason }) => reason as Fault);

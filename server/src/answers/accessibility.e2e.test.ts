@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type View = Parameters<Browser['newContext']>[0];
 
-/** Opens the page with all questions at once, or with one at a time. */
+/** Opens the page with all questions together, or with one at a time. */
 async function open(view: View, all = true): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 390, height: 800 }, ...view });
   const page = await context.newPage();
@@ -192,7 +192,7 @@ async function keepsStill(page: Page): Promise<boolean> {
 }
 
 async function namesErrors(page: Page): Promise<boolean> {
-  // Longer than the field allows, as a browser sends it that doesn't know maxlength.
+  // Longer than the field allows, as from a browser that ignores maxlength.
   await page.evaluate("document.querySelector('textarea:not([hidden])').value = 'x'.repeat(10001)");
   await page.locator('button[type=submit]').first().click();
   await page.locator('.faults').waitFor();

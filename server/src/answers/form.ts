@@ -15,7 +15,7 @@ import type { Asking, SubmittedAnswer } from './answering.ts';
  */
 export type SubmittedValue = { values: string[]; comment: string; skipped: boolean; wasKept: boolean };
 
-/** Returns the value that the form has for "not applicable". It is no option's id. */
+/** Returns the value that the form has for "not applicable". It isn't the id of an option. */
 export function notApplicableIn({ options }: Pick<Question, 'options'>): string {
   let value = 'not-applicable';
   while (options.some(({ id }) => id === value)) value += '-';

@@ -220,7 +220,7 @@ function answering(kiosk) {
         .filter(wanted)
         .forEach((box) => (box.checked = false));
     if (target === skip && skip.checked) uncheck(() => true);
-    // Check boxes can all be checked at once.
+    // Check boxes can all be checked at the same time.
     if (target.type === 'checkbox' && target !== skip && target.checked)
       uncheck((box) => isNone(box) !== isNone(target));
     // Clearing the comment leaves the box ticked.

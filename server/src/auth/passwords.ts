@@ -1,4 +1,4 @@
-// Checks the strength of passwords and hashes them, only a few at once, so that memory use doesn't grow with the number of
+// Checks the strength of passwords and hashes them, only a few at the same time, so that memory use doesn't grow with the number of
 // people who sign in.
 import { minPasswordLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
@@ -119,6 +119,6 @@ export async function digestPassword(password: string, person: NamedPerson, path
   return inTurn(() => hashPassword(password));
 }
 
-/** Like isPassword in base/crypto/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
+/** Like isPassword in base/crypto/secrets.ts, but limited to a few calls at the same time. Throws a Fault if too many callers are waiting. */
 export const matchesPassword = (password: string, hash: string): Promise<boolean> =>
   inTurn(() => isPassword(password, hash));

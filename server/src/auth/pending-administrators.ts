@@ -1,5 +1,5 @@
 // Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as such an
-// administrator (decision F3), so their role is pending until another administrator confirms it. This file mails all
+// administrator (decision F3), so their role is pending until another administrator confirms it. This file emails all
 // administrators.
 import { catalogue } from '../base/texts.ts';
 import { inert } from '../base/visible-text.ts';

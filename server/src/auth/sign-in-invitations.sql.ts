@@ -1,4 +1,4 @@
-// SQL for invitations to sign in, and for the jobs that mail them. Writers: sign-in-invitations.ts, sign-in.ts.
+// SQL for invitations to sign in, and for the jobs that email them. Writers: sign-in-invitations.ts, sign-in.ts.
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { selectPreviousAddressRule } from './sign-in-links.sql.ts';
@@ -84,7 +84,7 @@ export async function upsertInvitations(
   return rows.map(({ id }) => id);
 }
 
-/** Adds a job for each person that mails the invitation. Jobs of links that people request themselves go first. */
+/** Adds a job for each person, which emails the invitation. Jobs of links that people request themselves go first. */
 export async function addInvitationMails(
   tx: Transaction,
   accountId: AccountId,
@@ -126,7 +126,7 @@ export async function selectDueInvitation(
   return row;
 }
 
-/** Stores what became of an invitation, if it still belongs to this request. */
+/** Stores the outcome of an invitation, if it still belongs to this request. */
 export async function updateInvitation(
   db: Db,
   accountId: AccountId,

@@ -1,5 +1,5 @@
 // Invitations to sign in, for people who have not set a password yet: one email for each person, or a sheet with a link for each.
-// No one gets two emails for one request: not if two administrators click at once, and not if a process is killed while it sends.
+// No one gets two emails for one request: not if two administrators click at the same time, and not if a process is killed while it sends.
 import { newId } from '../base/ids.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Transaction } from '../db/db.ts';
@@ -30,7 +30,7 @@ import {
 } from './sign-in-links.sql.ts';
 import { signInMail } from './sign-in-links-mail.ts';
 
-/** How many hours after an invitation by email the next one can be sent to many people at once. */
+/** How many hours after an invitation by email the next one can be sent to many people in one request. */
 export const reminderHours = 24;
 
 /** How many seconds after an invitation by email the same person can be invited again on their own. */
@@ -127,11 +127,11 @@ export async function recordHandedOut(
   await upsertInvitations(tx, accountId, userIds, { state: 'handed out', request: newId(), gap: 0 });
 }
 
-/** The payload of the job that mails one invitation. */
+/** The payload of the job that emails one invitation. */
 export type MailedInvitation = { accountId: AccountId; userId: number; request: string };
 
 /**
- * Mails an invitation. Throws if the job should be retried, because the mail server certainly did not accept the email. If a process
+ * Emails an invitation. Throws if the job should be retried, because the mail server certainly did not accept the email. If a process
  * was killed while it sent this invitation, the email may have been accepted, and it is not sent again.
  */
 export async function mailInvitation(

@@ -1,4 +1,4 @@
-// SQL for links that set a password, and for the jobs that mail them. Writers: sign-in-links.ts.
+// SQL for links that set a password, and for the jobs that email them. Writers: sign-in-links.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { passwordRule } from './password-rule.sql.ts';
 
@@ -99,7 +99,7 @@ export async function countRequestedLinks(db: Db, accountId: AccountId, userId: 
   return row!.count;
 }
 
-/** Adds a job that mails a link to each active person with this normalized address, in any account except sandboxes. */
+/** Adds a job that emails a link to each active person with this normalized address, in any account except sandboxes. */
 export async function addForgottenPasswordMails(db: Db, emailKey: string): Promise<void> {
   await db`
     select graphile_worker.add_job(
@@ -111,7 +111,7 @@ export async function addForgottenPasswordMails(db: Db, emailKey: string): Promi
             order  by account_id limit 10) u`;
 }
 
-/** Adds a job that mails a link to a person, in the transaction in which an administrator requests it. */
+/** Adds a job that emails a link to a person, in the transaction in which an administrator requests it. */
 export async function addGivenMail(db: Db, accountId: AccountId, userId: number): Promise<void> {
   await db`
     select graphile_worker.add_job(

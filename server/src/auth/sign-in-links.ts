@@ -94,12 +94,12 @@ export const linkNotFound = (advice = 'Request a new one.'): Fault =>
     `This link is invalid, has expired or was already used. ${advice}`,
   );
 
-/** Mails a link to the person with this address. Don't wait for it: the time it takes could reveal whether the address exists. */
+/** Emails a link to the person with this address. Don't wait for it: the time it takes could reveal whether the address exists. */
 export async function requestSignInLink(pool: Pool, email: string): Promise<void> {
   await addForgottenPasswordMails(pool, emailKey(email));
 }
 
-/** The payload of the job that mails one link. */
+/** The payload of the job that emails one link. */
 export type MailedLink = { accountId: AccountId; userId: number; kind: LinkKind };
 
 export type LinkMailDependencies = {
@@ -115,7 +115,7 @@ export type LinkMailDependencies = {
   ) => Promise<void>;
 };
 
-/** Creates a link and mails it. Throws if the job should be retried, with a new link; a rejected recipient is only noted. */
+/** Creates a link and emails it. Throws if the job should be retried, with a new link; a rejected recipient is only noted. */
 export async function mailSignInLink(
   { pool, mailer, publicUrl, log, noteRefusal }: LinkMailDependencies,
   { accountId, userId, kind }: MailedLink,

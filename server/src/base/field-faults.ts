@@ -1,4 +1,4 @@
-// Checks single values and says what is wrong with them: one check and one message for each kind of field, whether it comes from
+// Checks individual values and says what is wrong with them: one check and one message for each kind of field, whether it comes from
 // a request, a file, the console, the command or a history file. The caller adds where the value is. Pure.
 import {
   formatTexts,

@@ -1,4 +1,4 @@
-// Amounts of data for people.
+// Formats amounts of data for people to read.
 
 const units = [
   [1e9, 'GB'],

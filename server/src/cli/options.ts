@@ -25,7 +25,7 @@ export type Command = {
   isFailure?: (result: never) => boolean;
   /** The exit status, if it can also be 2. */
   statusOf?: (result: never) => 0 | 2;
-  /** The exit status after wrong usage, if 2 has another meaning. */
+  /** The exit status after incorrect usage, if 2 has another meaning. */
   usageStatus?: 1;
 } & (
   | {

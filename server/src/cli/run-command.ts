@@ -104,7 +104,7 @@ function usage(commands: Commands, names = Object.keys(commands)): string {
 /** What a command prints, and its exit status. */
 type Output = { text: string; status: 0 | 1 | 2; toErrors?: boolean };
 
-/** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after wrong usage, unless the command says otherwise. */
+/** Runs a command with its arguments and returns the exit status: 1 if it fails, 2 after incorrect usage, unless the command says otherwise. */
 export async function runCommand(args: string[], surroundings: Surroundings): Promise<number> {
   try {
     const output = await outputOf(args, surroundings);

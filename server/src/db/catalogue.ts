@@ -1,4 +1,4 @@
-// The tables of an installation as PostgreSQL's catalogue lists them: copying all of them out at one moment, and into new ones.
+// The tables of an installation as PostgreSQL's catalogue lists them: copying them all as they are at one moment, and copying rows into new tables.
 import { type AccountId, copyBytes, copyOut, type Db, type Transaction } from './db.ts';
 
 /**

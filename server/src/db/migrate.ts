@@ -20,7 +20,7 @@ const turnKey = 5_017_302; // another one
  * service that is running, the migration gives way and the request doesn't fail.
  */
 const lockMs = 400;
-/** For how long a migration is repeated, in ms. */
+/** How long a migration is retried, in ms. */
 const repeatMs = 10 * 60_000;
 
 let known: Migration[] | undefined;

@@ -70,7 +70,7 @@ export function characterOf(staff: readonly DemoPerson[], weeks: readonly Week[]
   };
 }
 
-/** Returns by how much a person feels better or worse because of events in their group or in their own life. */
+/** Returns how much better or worse a person feels because of events in their group or in their own life. */
 function storySentiment(
   person: DemoPerson | undefined,
   group: string,

@@ -80,7 +80,7 @@ async function exampleLink(pool: Pool, id: AccountId): Promise<string | undefine
   return person && (await newLinks(pool, [{ accountId: id, ...person }]))[0];
 }
 
-/** Asks the pulse at once, so that there is always a page to try: on Mondays, it is otherwise sent at 9:00. Returns a link to it. */
+/** Asks the pulse immediately, so that there is always a page to try: on Mondays, it is otherwise sent at 9:00. Returns a link to it. */
 async function askedLink(
   pool: Pool,
   keys: AnswerKeys,

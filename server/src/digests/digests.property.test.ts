@@ -34,7 +34,7 @@ type Step =
   | { kind: 'close' }
   /** Time passes, in hours. */
   | { kind: 'wait'; hours: number }
-  /** The job runs: with a server that takes everything, hangs up after an email, or is away; or in two processes at once. */
+  /** The job runs: with a server that takes everything, hangs up after an email, or is away; or in two processes at the same time. */
   | { kind: 'send'; server: 'takes' | 'hangs up' | 'away' | 'two' }
   /** A process is killed: after queueing, after taking, or while the mail server has the email. */
   | { kind: 'killed'; after: 'queueing' | 'taking' | 'sending' };

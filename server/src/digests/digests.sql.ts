@@ -262,7 +262,7 @@ export async function beginSendingDigest(
 
 type Key = Person & { week: Week };
 
-/** Records what became of a digest that was given to the mail server. */
+/** Records the outcome of a digest that was given to the mail server. */
 export async function recordOutcome(
   db: Db,
   { accountId, userId, week }: Key,

@@ -35,7 +35,7 @@ export async function insertEvent(
 }
 
 /**
- * Adds a job that sends what is due, at a time in ms since 1970 or at once. Jobs are not merged by a key, because two transactions that add
+ * Adds a job that sends what is due, at a time in ms since 1970 or immediately. Jobs are not merged by a key, because two transactions that add
  * the same one would wait for each other.
  */
 export async function addWebhookJob(db: Db, at?: number): Promise<void> {

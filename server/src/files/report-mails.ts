@@ -1,4 +1,4 @@
-// Mails the report of a file: one job for each address, retried until the mail server accepts the email.
+// Emails the report of a file: one job for each address, retried until the mail server accepts the email.
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';

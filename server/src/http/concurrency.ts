@@ -1,4 +1,4 @@
-// Limits how many long operations run at once: reading streamed responses, which use a database connection for as long as the
+// Limits how many long operations run at the same time: reading streamed responses, which use a database connection for as long as the
 // client takes, and applying pushes. Otherwise one account or a few slow clients could block all others.
 import { Fault } from '../base/errors.ts';
 

@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 export type ConnectionLimits = { total: number; perNetwork: number; pendingRequests: number };
 
 /**
- * An office of some hundred people shares one address, and each browser opens up to six connections. Almost no client sends a
+ * An office of a few hundred people shares one address, and each browser opens up to six connections. Almost no client sends a
  * request before it has the previous response; without a limit, a single connection had 40,000 running requests within a second.
  */
 export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, pendingRequests: 100 };

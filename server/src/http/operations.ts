@@ -36,7 +36,7 @@ export type OperationDependencies = {
   count: (caller: Caller) => Promise<void>;
   /** The cache for responses of the data interface. */
   cache: ResponseCache;
-  /** Limits how many streamed responses run at once. */
+  /** Limits how many streamed responses run at the same time. */
   concurrency: Concurrency;
   /** The clock, in milliseconds. */
   now: () => number;

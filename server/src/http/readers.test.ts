@@ -90,7 +90,7 @@ async function wholeOf(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Requests as many long responses at once as an account may read, and returns their statuses. All slots must be free for them. */
+/** Requests as many long responses at the same time as an account may read, and returns their statuses. All slots must be free for them. */
 async function statusesOf(place: Place): Promise<string[]> {
   const responses = [1, 2, 3].map((groupId) => {
     const socket = open(place);
@@ -325,7 +325,7 @@ describe('a client that reads, of the required 16,384 bytes a second,', () => {
     'one write': (taken: number) => ({ bytesWritten: all, writableLength: all, queue: all - taken }),
   };
 
-  /** Returns after how many seconds a client that reads at this rate is disconnected, or undefined if it is not within 1000. */
+  /** Returns the number of seconds after which a client that reads at this rate is disconnected; undefined if it is not within 1000. */
   function cutAt(rate: (second: number) => number, stateOf: (typeof kinds)['one write']): number | undefined {
     vi.useFakeTimers();
     try {

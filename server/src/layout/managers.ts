@@ -119,7 +119,7 @@ function nameManagers(
       }
     }
     isAnyKnown ||= known.size > 0;
-    // If another column identifies the manager, for example by id, an unknown name is no problem.
+    // If another column identifies the manager, for example by id, an unknown name isn't a problem.
     const isElsewhere = (column: Column) => known.size > (known.has(column) ? 1 : 0);
     for (const one of unknown) if (!isElsewhere(one.column)) unsolved.push(one);
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Returns a certificate that signs itself, by default for the address 0.0.0.0, which leads to this machine but is not trusted without a
+ * Returns a self-signed certificate, by default for the address 0.0.0.0, which leads to this machine but is not trusted without a
  * valid certificate. `days`: how long it is valid; negative: it has expired. Undefined if openssl is missing.
  */
 export async function certificate({ name = 'IP:0.0.0.0', days = 60 } = {}): Promise<

@@ -12,7 +12,10 @@ const [oldest, newest] = [15, 18];
 /** How many connections a process of the service uses at most. */
 export const connectionsOfProcess = 60;
 
-/** After how many days without a backup there is a warning. An installation with nightly backups should have an alert (docs/operators/monitoring.md). */
+/**
+ * The number of days without a backup after which there is a warning. An installation with nightly backups should have an alert
+ * (docs/operators/monitoring.md).
+ */
 const backupDays = 8;
 
 /** `last`: when Soundings created the last backup. `firstUse`: when the first account was created. */
@@ -74,7 +77,7 @@ export function checkDatabase({ facts, ...state }: DatabaseState): Finding[] {
       : [
           problem(
             'full',
-            'The database is out of disk space, so it can’t store anything. Free up space on its disk. The service continues by itself.',
+            'The database is out of disk space, so it can’t store anything. Free up space on its disk. The service continues automatically.',
           ),
         ]),
   ];
@@ -238,7 +241,7 @@ export function checkReplica({ state, behind = 0 }: ReplicaFacts): Finding[] {
 const clockLimits = { normal: 5_000, tooMuch: 5 * 60_000 };
 
 /**
- * Checks the clock of this machine. `aheadMs`: by how much it is ahead of the database's; undefined if that is the same clock.
+ * Checks the clock of this machine. `aheadMs`: how far it is ahead of the database's, in ms; undefined if that is the same clock.
  * `isSynchronized`: whether the system keeps it right; undefined if that is unknown.
  */
 export function checkClock({

@@ -42,7 +42,7 @@ export async function releaseUser(tx: Transaction, accountId: AccountId, userId:
   await updateUsersManaged(tx, accountId, [userId], false);
 }
 
-/** Hands over many users at once, or only previews it. `by`: the user who requests this, and who is never handed over. */
+/** Hands over many users together, or only previews it. `by`: the user who requests this, and who is never handed over. */
 export async function handOver(
   tx: Transaction,
   accountId: AccountId,

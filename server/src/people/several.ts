@@ -1,4 +1,4 @@
-// Adds several people at once, as from the form for the first few: all of them, or none and every fault at its field.
+// Adds several people in one request, as from the form for the first few: all of them, or none and every fault at its field.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
 import { missing, refuseField } from '../base/field-faults.ts';

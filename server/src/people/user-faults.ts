@@ -1,5 +1,5 @@
 // Everything that can be wrong with a manual change to a user. Each function returns a fault for each field, so that a caller sees
-// all of them at once.
+// all of them together.
 import type { PersonChanges } from '@soundings/contract/console/people.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { managedFields, managedKinds } from '@soundings/contract/people/managed-fields.ts';

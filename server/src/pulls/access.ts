@@ -23,7 +23,7 @@ export function checkedAccess(access: Access, networks: readonly string[]): Acce
   const required = (name: 'header' | 'user' | 'clientId'): string => {
     const text = access[name]?.trim() ?? '';
     if (text === '') throw missingField('invalid', `/access/${name}`);
-    if (!value.test(text)) throw invalid(`/access/${name}`, 'Use only letters, digits and signs of ASCII.');
+    if (!value.test(text)) throw invalid(`/access/${name}`, 'Use only ASCII letters, digits and symbols.');
     return text;
   };
   switch (access.kind) {
@@ -66,7 +66,7 @@ export function checkSecret(access: Access, secret: string): void {
   if (access.kind === 'header' && !value.test(secret))
     throw invalid(
       '/secret',
-      'The value of a header can have only letters, digits and signs of ASCII, in one line.',
+      'The value of a header can contain only ASCII letters, digits and symbols, on one line.',
     );
 }
 

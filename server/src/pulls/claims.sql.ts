@@ -1,4 +1,4 @@
-// SQL of fetching: which pulls are due, who fetches them, and what becomes of each attempt. Writers: puller.ts, fetch-pull.ts.
+// SQL of fetching: which pulls are due, who fetches them, and the outcome of each attempt. Writers: puller.ts, fetch-pull.ts.
 import type { FetchReason } from '@soundings/contract/pulls/pull-values.ts';
 import type { FetchRow } from '@soundings/contract/pulls/pulls.ts';
 import { isOnCitus } from '../db/citus/distribution.ts';
@@ -131,11 +131,11 @@ export async function selectClaimedTimes(
   return row;
 }
 
-/** What becomes of a pull after an attempt. Times in ms. */
+/** The state of a pull after an attempt. Times in ms. */
 export type AfterFetch = {
   /** When it is fetched next, if it is on. Null: as before, because an administrator asked for this attempt. */
   nextAt: number | null;
-  /** When this attempt was asked for. What was asked for later stays wanted. */
+  /** When this attempt was requested. What was requested later still has to be done. */
   wantedAt: Date | null;
   now: number;
 };

@@ -33,7 +33,7 @@ import { openPullSecret } from './secrets.ts';
 export type Recording = { pool: Pool; canMail: boolean; log: Log; now: () => number };
 export type Fetching = Recording & FetchOptions & { secrets: Sealer };
 
-/** After how many ms a failure that may be over soon is followed by another attempt. After that, the schedule goes on. */
+/** The pauses in ms before another attempt after a failure that may be over soon. After the last one, the schedule continues. */
 const pauses = [5, 15, 60].map((minutes) => minutes * 60_000);
 
 /** Fetches a claimed pull. Does nothing if the claim is lost. Every error of the list is an outcome; any error thrown is one to retry. */
@@ -166,7 +166,7 @@ async function recordUnchanged(
   await insertFetch(tx, claimed, { ...fetchOf(pull, 'unchanged', effort), fileId: pull.lastFileId });
 }
 
-/** Returns what becomes of the pull. `again`: an attempt before the schedule, in ms. */
+/** Returns the next state of the pull. `again`: an attempt before the schedule, in ms. */
 async function afterFetch(
   tx: Transaction,
   { now }: Recording,

@@ -85,7 +85,7 @@ function nameOf(key: string, value: JsonValue, taken: Map<string, number>): stri
   return label !== undefined && taken.get(plainOf(label)) === 1 ? label : key;
 }
 
-/** Returns the attributes of {"type": …, "attributes": {…}} (JSON:API, Personio) beside its other keys, except the type. */
+/** Returns the attributes of {"type": …, "attributes": {…}} (JSON:API, Personio) together with its other keys, except the type. */
 function unframed(object: JsonObject): JsonObject {
   const { type, attributes, ...others } = object;
   if (typeof type !== 'string' || !isJsonObject(attributes)) return object;

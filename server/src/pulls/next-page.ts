@@ -92,7 +92,8 @@ export type PageRead = { url: URL; link: string | undefined; count: number; read
 /**
  * Returns the address of the next page; undefined if this is the last one. Throws a PullFault if there is another one that can't be
  * followed. An address with limit and offset, or page_size and page, is continued until the response says that it is the last page, until
- * as many entries as it has in all are read, or until a page is empty: a page that is not full may only be the largest that is allowed.
+ * as many entries as it has in all are read, or until a page is empty: a page with fewer entries than requested doesn't end the list, because
+ * the system may limit the size of pages.
  */
 export function nextPage(value: JsonValue, { url, link, count, read }: PageRead): URL | undefined {
   const said = saidIn(value);
@@ -121,7 +122,7 @@ export function nextPage(value: JsonValue, { url, link, count, read }: PageRead)
   if (said.more === undefined) return undefined;
   throw new PullFault(
     'incomplete',
-    `${said.more}: there is another page, and its address is not known. Ask for the whole list at once, or add page_size and page, or limit and offset, to the address.`,
+    `${said.more}: there is another page, and its address is not known. Request the whole list as one page, or add page_size and page, or limit and offset, to the address.`,
   );
 }
 

@@ -1,6 +1,6 @@
 // Whatever happens in whatever order: lists that change, failures, several processes at a time, processes that are killed while they
 // fetch, requests of administrators and changes of the pull. No list is fetched twice at the same time, each stored list is one file and one
-// recorded attempt, nothing that was asked for is lost, and in the end the current list is stored.
+// recorded attempt, nothing that was requested is lost, and in the end the current list is stored.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TestDatabase } from '../testing/database.ts';
@@ -126,7 +126,7 @@ test('in the end the current list is stored once, and nothing that was asked for
     await change(database, company, id, { isOn: true }, time.now);
     time.now += 90_000_000;
     await run(1);
-    await run(1); // what was asked for while the first one ran
+    await run(1); // what was requested while the first one ran
     const [state] = await pool<
       { wanted: string | null; claimed: string | null; files: number; stored: number; last: string }[]
     >`

@@ -12,7 +12,7 @@ const maxAtOnce = 3;
 export const fetchLimitMs = 240_000;
 const claimMs = fetchLimitMs + 60_000;
 
-/** After how many ms a list is fetched again if Soundings itself was the reason for a failure, such as a lost database connection. */
+/** How many ms later a list is fetched again if Soundings itself was the reason for a failure, such as a lost database connection. */
 const retryMs = 60_000;
 
 export type Puller = {

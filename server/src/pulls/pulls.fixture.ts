@@ -166,7 +166,7 @@ export async function fetchDue(data: TestData, now = Date.now()): Promise<number
   return claimed.length;
 }
 
-/** Fetches what is due and processes its files. Returns the last attempt with what became of its file. */
+/** Fetches what is due and processes its files. Returns the last attempt with the outcome of its file. */
 export async function pullDue(data: TestData, company: Company, now = Date.now()) {
   await fetchDue(data, now);
   await processFiles(data.pool, company.id, deleteGroupResults, silent);

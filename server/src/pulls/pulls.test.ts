@@ -1,4 +1,4 @@
-// What becomes of a pull: dry runs change nothing, an unchanged list is not processed again, a shorter list waits for approval, failures
+// The outcomes of a pull: dry runs change nothing, an unchanged list is not processed again, a shorter list waits for approval, failures
 // are repeated and reported.
 import type { PullError } from '@soundings/contract/pulls/pull-values.ts';
 import { describe, expect, test } from 'vitest';

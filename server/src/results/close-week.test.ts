@@ -82,7 +82,7 @@ describe('closing a week', () => {
     expect(await database.keys.of(pool, acme.id, week)).toBeUndefined();
     const [row] = await pool`select closed_at from weeks where account_id = ${acme.id}`;
     expect(row).toEqual({ closed_at: expect.any(Date) });
-    // What groups were asked stays. It is no secret, and the data interface reports it.
+    // What groups were asked stays. It isn't a secret, and the data interface reports it.
     expect(await pool`select from asked where account_id = ${acme.id}`).toHaveLength(5);
   });
 

@@ -382,7 +382,7 @@ async function expectAgreement(
 const inOrder = (list: Value[]) =>
   list.toSorted((a, b) => a.groupId - b.groupId || Number(a.yearWeek) - Number(b.yearWeek));
 
-/** Returns the part of everything that a request covers. */
+/** Returns the part of the figures that a request covers. */
 function partOf<T>(
   from: ByQuestion<T>,
   questionIds: number[] | undefined,

@@ -37,7 +37,7 @@ export type WeekAnswer = KeptAnswer & {
   counted: boolean;
 };
 
-/** What a week asks of which groups, and from how many people on it shows what. */
+/** What a week asks each group, and how many people each kind of figure needs to be shown. */
 export type WeekFrame = {
   thresholds: Thresholds;
   rounds: WeekRound[];

@@ -65,7 +65,7 @@ describe('words that stand out', () => {
     expect(found).toBeGreaterThanOrEqual(48);
   });
 
-  /** Different comments of the same words: a number makes them differ, and is no word. */
+  /** Different comments of the same words: a number makes them differ, and isn't a word. */
   const many = (text: string, isHere: boolean, count: number, language = 'en'): WrittenComment[] =>
     Array.from({ length: count }, (_, i) => ({ text: `${text} ${i}`, isHere, language }));
 

@@ -1,4 +1,4 @@
-// Asks a schedule's questions at once, outside its rhythm, in the current week. It counts as the schedule's round of that week, so the
+// Asks a schedule's questions immediately, outside its rhythm, in the current week. It counts as the schedule's round of that week, so the
 // schedule doesn't ask again in it.
 import { type Week, weekOf, dayIn, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, refuseSandbox } from '../accounts/accounts.ts';
@@ -27,7 +27,7 @@ export type AskedNow = { week: Week; people: number; questionIds: number[] };
 export type AskOnThread = (what: WhatToAsk) => Promise<AskedNow>;
 
 /**
- * Opens the rounds of a schedule now. The invitations go out at once, but not at night or on a weekend unless the schedule allows any
+ * Opens the rounds of a schedule now. The invitations go out immediately, but not at night or on a weekend unless the schedule allows any
  * hour. A schedule that was to start in a later week starts in this one. Throws a Fault if it has asked in this week, or if it can't.
  */
 export async function askNow(

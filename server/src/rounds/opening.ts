@@ -166,7 +166,7 @@ const missed = (reason: MissedReason): OpeningResult => ({
 
 /**
  * Opens the rounds of a schedule in a week, one for each group, and creates the messages. The caller holds the locks. `isNow`: the
- * invitations go out at once instead of on the schedule's day.
+ * invitations go out immediately instead of on the schedule's day.
  */
 export async function openRounds(
   tx: Transaction,
@@ -308,7 +308,7 @@ const reminderDistance = 12 * 3_600_000;
 
 /**
  * Returns the invitations and reminders for the people who get messages. None are sent after the end of the week. `planned`: the day;
- * undefined: at once.
+ * undefined: immediately.
  */
 function messagesFor(
   schedule: Schedule,

@@ -15,7 +15,7 @@ type AccountOfUser = AccountId | Fragment;
 const smsIsOn = (db: Db, account: AccountOfUser) => db`
   (select s.sms from accounts s where s.account_id = ${account})`;
 
-/** For how long no email is tried after one was returned, because a mailbox can start working again. */
+/** How long no email is tried after one was returned, because a mailbox can start working again. */
 const restOfEmail = '90 days';
 
 /** Condition: the last invitation or other recorded email to the current address of user u was returned or rejected. */

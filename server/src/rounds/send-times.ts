@@ -60,7 +60,7 @@ export function sendTimeOf(day: string, hour: number, timezone: string): number 
   return asUtc - offsetAt(timezone, second) === second ? second : Math.max(first, second);
 }
 
-/** Returns by how many ms a time zone is ahead of UTC at a time. */
+/** Returns how many ms a time zone is ahead of UTC at a time. */
 function offsetAt(timezone: string, time: number): number {
   const { day, hour, rest } = localTime(time, timezone);
   return Date.parse(`${day}T00:00:00Z`) + hour * msPerHour + rest - time;

@@ -274,7 +274,7 @@ describe('the installation', () => {
       const { id: accountId } = await off.account();
       const administrator = { accountId, ...(await signInNew(off, accountId, 'Administrator')) };
       const { token } = await newSandbox(administrator);
-      // While the service of this test is still at it, this one does nothing.
+      // While the service of this test is still doing it, this one does nothing.
       await until(async () => {
         await tendSandboxes({
           pool: off.pool,

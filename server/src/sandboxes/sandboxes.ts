@@ -120,7 +120,7 @@ export async function replaceSandboxToken(
   return token;
 }
 
-/** Deletes a sandbox. Its token stops working at once. */
+/** Deletes a sandbox. Its token stops working immediately. */
 export async function removeSandbox(tx: Transaction, owner: Owner, by: Actor): Promise<void> {
   if (!(await endSandbox(tx, owner, by))) throw noSandbox();
   await addTending(tx);

@@ -53,7 +53,7 @@ const defaultGraceSeconds = 60;
 /** The pause in seconds after the first failed attempt. It doubles with each, up to an hour. */
 const firstPause = 30;
 
-/** Does what is due. Does nothing if another process is at it, which then does it. */
+/** Does what is due. If another process is already doing it, does nothing. */
 export async function tendSandboxes(tending: Tending): Promise<void> {
   const { pool } = tending;
   for (;;) {
@@ -85,7 +85,7 @@ async function deleteUnwanted({ pool, most, template }: Tending): Promise<void> 
   });
 }
 
-/** Deletes a person's sandbox, if there is one: its token stops working at once, and its data is deleted later. Returns whether there was one. */
+/** Deletes a person's sandbox, if there is one: its token stops working immediately, and its data is deleted later. Returns whether there was one. */
 export async function endSandbox(
   tx: Transaction,
   owner: Owner,

@@ -89,7 +89,7 @@ async function answerTo({ request }: Item, { token }: TestDirectory, fill: (text
   return { status: response.status, text: await response.text() };
 }
 
-/** What the scripts use of Postman. */
+/** The parts of Postman that the scripts use. */
 function shimOf(
   variables: Map<string, string>,
   fill: (text: string) => string,

@@ -18,7 +18,7 @@ useService();
 const [people, groups] = [200, 20];
 const by = { origin: 'console' as const, userId: 1, address: '127.0.0.1' };
 
-/** Sends requests as a directory does: a few at once. */
+/** Sends requests as a directory does: a few at the same time. */
 async function inParallel<T>(all: readonly T[], send: (one: T, i: number) => Promise<void>): Promise<void> {
   const queue = [...all.entries()];
   const worker = async () => {

@@ -9,7 +9,7 @@ export type RequestLog = {
   flush(): Promise<void>;
 };
 
-/** How many requests of an account are kept, and how many of them are written at once. */
+/** How many requests of an account are kept, and how many of them are written together. */
 const [kept, maxAtOnce] = [200, 50];
 
 export function openRequestLog(pool: Promise<Pool>, log: Log): RequestLog {

@@ -25,7 +25,7 @@ import {
 
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-/** What a list is asked for, as texts. Other parameters are ignored. */
+/** The parameters of a list, as texts. Other parameters are ignored. */
 export type SearchQuery = {
   filter?: string | undefined;
   startIndex?: string | undefined;
@@ -157,7 +157,7 @@ async function shownOf(
   return rows.map((row) => shownResource('Group', row, context, members.get(row.id)));
 }
 
-/** How many resources are compared one by one, and how many of them are read at once. */
+/** How many resources are compared one by one, and how many of them are read together. */
 const [maxCompared, batch] = [50_000, 500];
 const whole: Projection = { only: undefined, without: undefined };
 

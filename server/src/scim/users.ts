@@ -108,8 +108,8 @@ export async function removeScimUser(pool: Pool, context: ScimContext, id: strin
 const maxAttempts = 20;
 
 /**
- * Changes a user. Without a lock: the change counts only if the user still has the revision that it was made from, and is made again
- * otherwise. A change that makes no difference writes nothing.
+ * Changes a user, without a lock: the change is stored only if the user still has the revision on which it is based. Otherwise it
+ * is tried again. A change that makes no difference writes nothing.
  */
 async function change(
   pool: Pool,

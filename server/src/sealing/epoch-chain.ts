@@ -207,7 +207,7 @@ export class EpochChain {
     const before = await selectChain(this.#pool);
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
     try {
-      // If several processes try at once, only the latest attempt succeeds. If that one fails, the next call ends the epoch.
+      // If several processes try at the same time, only the latest attempt succeeds. If that one fails, the next call ends the epoch.
       for (let i = 0; i < 3; i++) {
         // Attempts must be one after another.
         if (!(await this.#isOvertaken())) break;

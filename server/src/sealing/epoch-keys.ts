@@ -16,7 +16,7 @@ export type EpochKey = { chain: Buffer; epoch: number; secret: Buffer };
 /** Returns the first key of a new chain. */
 export const newChain = (): EpochKey => ({ chain: randomBytes(8), epoch: 1, secret: randomBytes(32) });
 
-/** The maximum number of epochs to derive at once: ten years with a thousand closed weeks a day. */
+/** The maximum number of epochs to derive in one call: ten years with a thousand closed weeks a day. */
 const maxSteps = 4_000_000;
 
 /**

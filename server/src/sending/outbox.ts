@@ -14,7 +14,7 @@ const batchSize = 100;
 export type Outcome = 'taken' | 'deferred' | 'throttled' | 'down' | 'gone';
 
 /**
- * `recorded`: resolves when the outcome is recorded, if the next message need not wait for that. `waitMs`: for how long the receiver wants
+ * `recorded`: resolves when the outcome is recorded, if the next message need not wait for that. `waitMs`: how long the receiver wants
  * no more messages in the lane, if it says so.
  */
 export type Sent = { outcome: Outcome; recorded?: Promise<unknown>; waitMs?: number | undefined };
@@ -37,7 +37,7 @@ export type Queue<Due, Outgoing> = {
 
 /**
  * Opens the sender of a queue in this process. Returns a function that sends everything due. If a previous call is still sending, it
- * returns at once, and the previous call then also sends what is due by now. `now`: the time at the start of the call. `queueAt`
+ * returns immediately, and the previous call then also sends what is due by now. `now`: the time at the start of the call. `queueAt`
  * prepares a call and returns the queue, or undefined if there is nothing to send with. If the receiver was unavailable, the next
  * call tries a single message first.
  */
@@ -212,7 +212,7 @@ const longestPause = 16 * minute;
 class Pauses {
   readonly #pauses = new Map<string, { until: number; length: number }>();
 
-  /** Returns until when a lane is paused, in ms since 1970, or 0. */
+  /** Returns when the pause of a lane ends, in ms since 1970, or 0. */
   until(lane: string): number {
     return this.#pauses.get(lane)?.until ?? 0;
   }

@@ -115,7 +115,7 @@ export async function writeFile(
   return written;
 }
 
-/** Keeps the connection within its memory limit, even when the client writes many files at once. */
+/** Keeps the connection within its memory limit, even when the client writes many files at the same time. */
 async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promise<void> {
   const room = limits.unwrittenBytes - chunksInMemory * chunkBytes - maxQueueBytes;
   for (;;) {

@@ -1,4 +1,4 @@
-// Decides who answers in a simulated week, what they answer, and how: all at once, in parts, or with a change afterwards. Pure: the
+// Decides who answers in a simulated week, what they answer, and how: in one go, in parts, or with a change afterwards. Pure: the
 // same seed, people and questions give the same result.
 import {
   freeText,

@@ -24,7 +24,7 @@ export type Topic = { level: number; season: number };
 /** What distinguishes a company from others. A topic is the id of a KPI; undefined for questions without one. */
 export type Character = {
   topics: Record<string, Topic>;
-  /** Returns by how much a person feels better or worse because of events, in steps of a scale from 1 to 5. */
+  /** Returns how much better or worse a person feels because of events, in steps of a scale from 1 to 5. */
   turn(respondent: Respondent, topic: string | undefined, week: Week): number;
   /** Returns what a person with this sentiment (1 to 5) may write as a comment on an answer; nearly always nothing. */
   remark(random: Random, about: Remark): Sentences | undefined;

@@ -144,7 +144,7 @@ function outcomeOf(error: unknown, hasBegun: boolean, isIdempotent: boolean): un
     : Object.assign(new Error(`The gateway for text messages can't be reached: ${code}`), { code });
 }
 
-/** Returns for how long a Retry-After header asks to wait, in ms: seconds or a date (RFC 9110 §10.2.3). */
+/** Returns how long a Retry-After header asks to wait, in ms: seconds or a date (RFC 9110 §10.2.3). */
 function waitIn(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;

@@ -23,7 +23,7 @@ const times = { connect: 4_000, response: 8_000, body: 4_000 };
 const maxBytes = 512 * 1024;
 /** How long the description of a provider is used, in ms. Its keys are requested again when a new one appears. */
 const freshMs = 10 * 60_000;
-/** For how long a provider that could not be reached is not requested again, in ms. */
+/** How long no request is sent to a provider that could not be reached, in ms. */
 const brokenMs = 5_000;
 /** How many descriptions are kept. */
 const maxKept = 500;
@@ -79,7 +79,7 @@ export function openProviderClients(
   };
 }
 
-/** Returns an issuer as an administrator may have pasted it: without the well-known path. Throws a ProviderFault if it is no address. */
+/** Returns an issuer as an administrator may have pasted it: without the well-known path. Throws a ProviderFault if it isn't an address. */
 export function issuerIn(address: string): string {
   const text = address.trim().replace(/\/\.well-known\/openid-configuration\/?$/, '');
   const url = URL.parse(text);

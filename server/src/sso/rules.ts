@@ -79,7 +79,7 @@ export async function setRequired(
 }
 
 const notAdministrator =
-  'Only active administrators can be break-glass administrators, and one of the chosen people is none. Reload the page and choose again.';
+  'Only active administrators can be break-glass administrators, and one of the chosen people isn’t one. Reload the page and choose again.';
 
 const unreadyText = ({ name, hasPassword }: BreakGlassRow) =>
   `${name} has no ${hasPassword ? 'two-factor authentication' : 'password'}. A break-glass administrator needs both. They can set ` +

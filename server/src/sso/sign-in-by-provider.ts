@@ -206,7 +206,7 @@ async function applyRole(
 }
 
 /**
- * Whether a claim doesn't make the person an administrator yet. Otherwise someone could take the role from an administrator, link the person
+ * Whether it is too early for a claim to make the person an administrator. Otherwise someone could take the role from an administrator, link the person
  * to an identity of their own, and have the claim give the role back.
  */
 const isTooEarly = ({ isRecent }: Provider, { hasSignedIn, isIdentityRecent }: Found): boolean =>

@@ -59,7 +59,7 @@ async function getsLink(): Promise<boolean> {
   );
   expect((await forgotten(attacker)).status).toBe(204);
   expect((await forgotten(witness)).status).toBe(204);
-  // Mails are sent in the order in which they were requested.
+  // Emails are sent in the order in which they were requested.
   await until(async () => mailsTo(witness).length > 0);
   await until(async () => {
     const jobs = await world.pool`

@@ -42,7 +42,7 @@ export type SentOrganization = Organization & {
   partial?: readonly ('users' | 'groups')[];
   /** The position of a user of this list in the whole one, if this is only a part of it (`positionOf`). */
   positions?: (i: number) => number;
-  /** The ids of further users who are listed, and are as was last sent. They are not in `data`. */
+  /** The ids of further users who are listed and whose data is as last sent. They are not in `data`. */
   unchanged?: ReadonlySet<number>;
   /** Whether the directory that provisions the account over SCIM sends it. It changes only its own people and groups. */
   isDirectory?: boolean;

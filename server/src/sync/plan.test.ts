@@ -35,7 +35,7 @@ const sentUser = fc.record(
   { requiredKeys: ['externalId', 'firstName', 'lastName'] },
 ) as unknown as fc.Arbitrary<User>;
 
-/** Returns what of a user can change the stored state: groups as sets, attributes by name, and with defaults. */
+/** Returns the data of a user that can change the stored state: groups as sets, attributes by name, and with defaults. */
 function meaningOf(user: User, force: boolean): string {
   const { externalId: _, active = true, language, accessInfo, externalProperties, ...rest } = user;
   return JSON.stringify([

@@ -149,5 +149,5 @@ async function synchronizeLists(
   return end;
 }
 
-/** Whether a plan changes nothing, and everyone in the request is as was last sent. */
+/** Whether a plan changes nothing, and everyone in the request is as last sent. */
 const isEmpty = ({ changes, users }: Plan): boolean => changes.length === 0 && users.confirm.length === 0;

@@ -54,12 +54,12 @@ export type Pushes = {
 };
 
 export type PushLimits = {
-  /** How many requests run at once. Each uses a database connection. */
+  /** How many requests run at the same time. Each uses a database connection. */
   running: number;
   /** How many requests of an account may wait for the one that runs, and for how long, in milliseconds. */
   waiting: number;
   timeout: number;
-  /** How many commits of pushes in parts run at once. They take minutes, and are not counted in `running`. */
+  /** How many commits of pushes in parts run at the same time. They take minutes, and are not counted in `running`. */
   commits: number;
   /** The maximum total size of all request bodies in memory, and of those of one account, in bytes. */
   bytes: number;
@@ -169,7 +169,7 @@ const clientGone = (cause: unknown) =>
 /** A thread ends after this many seconds without work, to free its memory. The next push starts a new one. */
 const idleSeconds = 60;
 
-/** A larger young generation: a large request allocates many objects at once and keeps them until its response is sent. */
+/** A larger young generation: a large request allocates many objects at the same time and keeps them until its response is sent. */
 const resourceLimits = { maxYoungGenerationSizeMb: 48 };
 
 /** Below this load, it is faster to wait for a thread than to start another one. */

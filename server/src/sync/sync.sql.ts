@@ -24,7 +24,7 @@ export async function selectCurrentGroups(
     order  by group_id`;
 }
 
-/** Returns in how many weeks each group has results, by id. Groups without results are left out. */
+/** Returns the number of weeks in which each group has results, by id. Groups without results are left out. */
 export async function selectWeeksOfGroups(
   db: Db,
   accountId: AccountId,

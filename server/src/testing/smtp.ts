@@ -1,4 +1,4 @@
-// A real mail server for tests. It stores the emails that it accepts, and refuses senders, recipients or mails as requested.
+// A real mail server for tests. It stores the emails that it accepts, and refuses senders, recipients or emails as requested.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';

@@ -1,4 +1,4 @@
-// SQL of deliveries: which are due, what became of each attempt, and the log that administrators see. Writers: sender.ts, endpoints.ts.
+// SQL of deliveries: which are due, the outcome of each attempt, and the log that administrators see. Writers: sender.ts, endpoints.ts.
 import type { DeliveryRow } from '@soundings/contract/webhooks/endpoints.ts';
 import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';

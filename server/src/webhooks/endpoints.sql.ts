@@ -78,7 +78,7 @@ type DateField = 'failingSince' | 'createdAt' | 'previousUntil' | 'lastSentAt';
 
 export type EndpointChanges = { url: string; description: string; events: EventType[]; isOn: boolean };
 
-/** Changes an endpoint. Turning it on forgets its failures, and what waits is sent at once. Returns false if there is none. */
+/** Changes an endpoint. Turning it on forgets its failures, and what waits is sent immediately. Returns false if there is none. */
 export async function updateEndpoint(
   tx: Transaction,
   accountId: AccountId,

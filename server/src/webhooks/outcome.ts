@@ -37,7 +37,7 @@ export function failureOf(
   };
 }
 
-/** Returns for how long a Retry-After header asks to wait, in ms: seconds or a date (RFC 9110 §10.2.3). */
+/** Returns how long a Retry-After header asks to wait, in ms: seconds or a date (RFC 9110 §10.2.3). */
 function waitIn(header: string | undefined, now: number): number {
   const ms = /^\d{1,9}$/.test(header?.trim() ?? '')
     ? Number(header) * second

@@ -148,7 +148,7 @@ export function tryLine({ token, scopes: [scope] }: Omit<CreatedToken, 'name'>, 
   return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
 }
 
-/** Shows a token once. `text`: what to know about it, instead of only that this is the only time. */
+/** Shows a token once. `text`: what the person should know about it; by default only that it isn't shown again. */
 export function ShownToken({
   created,
   text,

@@ -1,4 +1,4 @@
-// That a schedule waits until enough people are due by their date. This is not an error, so it is not shown as one.
+// Shows that a schedule waits until enough people are due by their date. This is not an error, so it is not shown as one.
 import type { WaitingByDate } from '@soundings/contract/console/asking.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

@@ -32,7 +32,7 @@ export function PersonProfile({ person, fields, onDo }: ProfileProps) {
 const Nothing = ({ text }: { text: string }) => <span className={css['none']}>{text}</span>;
 
 type DetailsProps = Omit<ProfileProps, 'onDo'> & {
-  /** Shows only fields that the HR system manages, because the form beside it has the others. */
+  /** Shows only fields that the HR system manages, because the form next to it has the others. */
   isOnlyManaged?: boolean;
 };
 

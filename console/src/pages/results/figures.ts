@@ -154,7 +154,7 @@ export function heatFigure(
   if (value === null) return { kind: 'withheld' };
   const marked = [row.handedOut, isDifference ? row.differencesHandedOut : row.changesHandedOut];
   const isHandedOut = marked.some((kpis) => (kpis as (number | 'rate')[]).includes(kpi));
-  // An arrow beside a difference would look like that of the difference.
+  // An arrow next to a difference would look like that of the difference.
   const about = { change: isDifference ? null : (row.changes[kpi] ?? null), isHandedOut };
   const stepOf = (shown: number) => (bounds ? heatStep(shown, bounds.low, bounds.high) : null);
   if (!isDifference) {

@@ -138,7 +138,7 @@ function RunContent({ run }: { run: Run }) {
   );
 }
 
-/** Says that the changes of a dry run were deleted, because newer ones have enough. */
+/** Says that the changes of a dry run were deleted, because those of newer ones reach the limit. */
 function DeletedChanges({ run: { outcome, summary } }: { run: Run }) {
   const t = useText();
   const changes = Object.values(summary ?? {}).reduce(

@@ -39,7 +39,7 @@ export function LanguageField({ hint, error, first, inherited, ...field }: Props
     />
   );
 
-  /** Returns what to know about the chosen language. */
+  /** Returns the note about the chosen language. */
   function note(): string {
     if (!chosen || answering.length === 0) return '';
     const own = byCode.get(chosen);

@@ -10,7 +10,7 @@ type DialogFormOptions<Values, Response> = {
   submit: (values: Values) => Promise<Response>;
   /** Called after the form was sent: refetches what has changed, and returns the text of the toast. The dialog then closes. */
   done: (response: Response, values: Values) => Promise<string> | string;
-  /** False: leaving with unsaved input does not ask. */
+  /** False: unsaved input is discarded without a question. */
   warn?: boolean;
   onClose: () => void;
 };

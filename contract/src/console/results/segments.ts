@@ -6,7 +6,7 @@ import type { Named } from '../groups.ts';
 import { operation } from '../operation.ts';
 import type { HeatMap, QuestionFigures, ResultQuestion, ResultWeek, Trend } from './results.ts';
 
-/** A breakdown: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
+/** A breakdown: an attribute, in bands of years if it contains dates, or two other breakdowns together. */
 export type BreakdownRow = Named & {
   attribute: string | null;
   /** Ascending limits in whole years; null: each value is a segment. */
@@ -22,7 +22,7 @@ export type BreakdownRow = Named & {
 export type Breakdowns = {
   /** In the order in which they were opened. */
   breakdowns: BreakdownRow[];
-  /** How many can be open at once, and what it takes for a value to become a segment. */
+  /** How many can be open at the same time, and what it takes for a value to become a segment. */
   most: number;
   threshold: number;
   /** Whether results are shown while a week is open. Such weeks have no segments. */
@@ -60,7 +60,7 @@ export type SegmentSimulation = {
   largeShown: number | null;
   /** The share of the answers of people in segments that the shown figures would be based on. */
   answers: number | null;
-  /** How many questions with a mean, and yes/no and choice questions, recent weeks asked. If both are 0, the result is for means. */
+  /** How many questions with a mean, and how many yes/no and choice questions, recent weeks asked. If both are 0, the result is for means. */
   asked: { withMean: number; distributions: number };
   /** How many answers yes/no and choice questions need. */
   distributionFrom: number;

@@ -15,7 +15,7 @@ import { chained } from './record.ts';
 const batch = 500;
 
 /**
- * Chains the entries of an account that are committed now, `most` at the most. Processes that do this at the same time wait for each
+ * Chains the entries of an account that are committed now, at most `most` of them. Processes that do this at the same time wait for each
  * other. Without new entries, it takes one statement and no lock.
  */
 export async function chainEntries(pool: Pool, accountId: AccountId, most = 10_000): Promise<void> {

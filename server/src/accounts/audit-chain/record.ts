@@ -8,7 +8,7 @@ export type Content = Omit<AuditRecord, 'position' | 'previous' | 'hash'>;
 /** The last entry of a chain. */
 export type Head = { position: number; hash: string };
 
-/** What the first entry of a chain follows. */
+/** The head of an empty chain, which the first entry follows. */
 export const start: Head = { position: 0, hash: '0'.repeat(64) };
 
 /** Returns the entry as the one after `head`. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** How the receiver treats a connection: reads all, resets it at once or after some messages, as if it were killed, or stays silent. */
+/** How the receiver treats a connection: reads all, resets it immediately or after some messages, as if it were killed, or stays silent. */
 type Behaviour = { reset?: number; isRefused?: boolean; isSilent?: boolean };
 type Receiver = { port: number; messages: string[]; close(): Promise<void> };
 
@@ -170,7 +170,7 @@ test('an account whose log was changed in the database delays no other account, 
   expect(lines).toEqual([
     expect.objectContaining({ accountId: broken, msg: expect.stringContaining('soundings audit verify') }),
   ]);
-  // Not in the way of the other tests.
+  // So that it doesn't disturb the other tests.
   await pool`update audit_syslog_cursors set position = (select position from audit_heads where account_id = ${broken})
              where account_id = ${broken}`;
   expect(await unsent()).toBe(0);

@@ -61,5 +61,5 @@ export async function keptFault(pool: Pool, accountId: AccountId, kept: Head): P
   if (hash === kept.hash) return undefined;
   return hash === undefined
     ? `The log has no entry at position ${kept.position}, although it was read earlier. The last entries were removed, or an older backup was restored.`
-    : `Position ${kept.position} has another hash than when it was read. Entries were changed, or an older backup was restored.`;
+    : `Position ${kept.position} has a different hash than when it was read. Entries were changed, or an older backup was restored.`;
 }

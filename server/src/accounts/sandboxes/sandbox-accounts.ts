@@ -58,7 +58,7 @@ async function giveToken(
   await audit(tx, accountId, actor, 'token created', { subject, details: { name: tokenName, scopes } });
 }
 
-/** Ends sandbox accounts: their tokens stop working at once, and `deleteEnded` deletes them later. */
+/** Ends sandbox accounts: their tokens stop working immediately, and `deleteEnded` deletes them later. */
 export async function endSandboxAccounts(tx: Transaction, accountIds: AccountId[]): Promise<void> {
   if (accountIds.length > 0) await updateEnded(tx, accountIds);
 }

@@ -50,7 +50,7 @@ const keys = [
   ...(['stay', 'finish', 'off', 'offText'] as const),
 ];
 
-/** The place of the seconds in a text, until they are replaced by an element. It is no character of a text. */
+/** The place of the seconds in a text, until they are replaced by an element. It doesn't occur in any text. */
 const place = '\u0001';
 
 /** Returns a text as HTML. The seconds of a countdown are in an element of their own. */

@@ -226,7 +226,7 @@
     slow = setTimeout(() => person && panel === 'saving' && show('unsaved'), 4000);
   }
 
-  // Removes the questions, and says for a while what has become of the answers.
+  // Removes the questions, and shows for a while whether the answers were saved.
   function close(name) {
     clearTimeout(slow);
     person?.end.abort();

@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser())('at a kiosk (skipped: there is no Chromium on the
     await page.clock.fastForward(600_000);
     expect(await panel(page, 'unsaved').isVisible()).toBe(true);
     expect(await valueOf(office, 0)).toBeUndefined();
-    await context.setOffline(false); // the browser notices that, and the answers are sent at once
+    await context.setOffline(false); // the browser notices that, and the answers are sent immediately
     await panel(page, 'thanks').waitFor();
     expect(await valueOf(office, 0)).toBe(3);
     expect(await storedAnswers(world, office.accountId, office.week)).toHaveLength(2);

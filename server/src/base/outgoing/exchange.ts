@@ -40,7 +40,7 @@ export type OutgoingOptions = {
 /** `text`: the beginning of the body. It is shorter if the rest could not be read. */
 export type OutgoingResponse = { status: number; headers: IncomingMessage['headers']; text: string };
 
-/** Thrown if a request must not go where it leads. Nothing was sent. */
+/** Thrown if a request leads to an address that the service must not send to. Nothing was sent. */
 export class ForbiddenAddress extends Error {
   readonly code = 'EFORBIDDENADDRESS';
 }

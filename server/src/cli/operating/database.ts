@@ -11,7 +11,7 @@ export const databaseCommands: Record<string, Command> = {
     options: {},
     run: (pool) => distribute(pool),
     format: ({ tables, shards }: Distributed) =>
-      `Distributed ${tables.length} tables by account, each over ${shards} shards. Later updates distribute their new tables by themselves.\n` +
+      `Distributed ${tables.length} tables by account, each over ${shards} shards. Later updates distribute their new tables automatically.\n` +
       'Start Soundings again.',
   },
 };

@@ -12,8 +12,8 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Yields the fragments of a JSON text. The lists are `users` and `groups` of the outermost object, or of its `data`. The text can be anything: if it
- * is no JSON, neither is what is around the lists, or one of the entries.
+ * Yields the fragments of a JSON text. The lists are `users` and `groups` of the outermost object, or of its `data`. The text can be anything: if it isn't JSON,
+ * neither is what is around the lists, or one of the entries.
  */
 export async function* jsonFragments(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonFragment, void> {
   const scanner = new Scanner();
@@ -82,7 +82,7 @@ class Scanner {
     if (isInList && byte === comma) return 'entry ends';
     if (isInList && !isSpace(byte) && byte !== closeList && byte !== closeObject) this.#isEmpty = false;
     if (byte === closeList || byte === closeObject) {
-      this.#depth = Math.max(0, this.#depth - 1); // a text that is no JSON can have more ends than beginnings
+      this.#depth = Math.max(0, this.#depth - 1); // a text that isn't JSON can have more ends than beginnings
       return isInList ? 'list ends' : undefined;
     }
     if (byte === quote) [this.#isString, this.#text] = [true, []];
@@ -121,7 +121,7 @@ export async function readAround(path: string): Promise<JsonValue> {
   return valueOf(Buffer.from(texts.join(''), 'latin1'));
 }
 
-/** Yields the entries of a list of a file. `place`: where the list is. Throws a Fault that names the place of an entry that is no JSON. */
+/** Yields the entries of a list of a file. `place`: where the list is. Throws a Fault that names the place of an entry that isn't JSON. */
 export async function* entriesIn(path: string, list: List, place: string): AsyncGenerator<JsonValue, void> {
   let count = 0;
   for await (const fragment of fragmentsIn(path))

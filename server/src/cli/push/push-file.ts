@@ -68,7 +68,7 @@ function fileOf(value: JsonValue): PushedFile {
     throw new UsageError('The file must contain an object with settings and data, or with users and groups.');
   const isWhole = 'data' in value || 'settings' in value;
   refuseOtherKeys(value, isWhole ? ['settings', 'data'] : ['users', 'groups']);
-  // The command runs dry first, whatever the file says.
+  // The command does a dry run first, whatever the file says.
   const {
     validateOnly: _,
     expectedPlan: __,

@@ -26,7 +26,7 @@ export type PushSurroundings = {
   token: () => string | undefined;
   /** Asks the person at the terminal. Undefined if there is none. Returns the answer. */
   ask: ((question: string) => Promise<string>) | undefined;
-  /** Shows the person how far the command is. Undefined if there is no terminal. */
+  /** Shows the progress of the command. Undefined if there is no terminal. */
   progress: ((line: string) => void) | undefined;
 };
 

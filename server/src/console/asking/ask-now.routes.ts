@@ -1,4 +1,4 @@
-// The console: asking the questions of a schedule at once, after showing who is asked and until when.
+// The console: asking the questions of a schedule immediately, after showing who is asked and how long they can answer.
 import type { AskNow } from '@soundings/contract/console/start.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { changedSince } from '../../base/errors.ts';

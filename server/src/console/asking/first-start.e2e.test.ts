@@ -1,5 +1,5 @@
 // From an empty database to a first answer on a phone, in a real browser that does only what the screens say: the printed link, the
-// company, a list of people, a template, a test email, inviting the manager, asking at once, and answering from the invitation.
+// company, a list of people, a template, a test email, inviting the manager, asking immediately, and answering from the invitation.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFirstStartLink } from '../../auth/first-start.ts';

@@ -1,6 +1,6 @@
 // Reads ids in URLs. Pure.
 
-/** Returns the id in a part of a URL, or 0, which is no valid id. */
+/** Returns the id in a part of a URL, or 0, which isn't a valid id. */
 export const idIn = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0);
 
 /** Shortens ids in ascending order: "3-17 20 22-23". */

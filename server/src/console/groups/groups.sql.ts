@@ -140,7 +140,7 @@ export async function selectTopGroups(
   return row!;
 }
 
-/** Returns in which of these groups a person has a membership that opens groups. */
+/** Returns those of these groups in which a person has a membership that opens groups. */
 export async function selectAccessIn(
   db: Db,
   accountId: AccountId,

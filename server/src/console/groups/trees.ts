@@ -100,7 +100,7 @@ export function openTrees(pool: Promise<Pool>): Trees {
       kept.delete(key);
       if (found?.version !== who.version) return readNew(db, who, sorted, key);
       kept.set(key, found);
-      // The one who began to read it may have lost the connection, or taken too long.
+      // The request that began to read it may have lost its connection, or taken too long.
       const tree = await found.reading.catch(() => readNew(db, who, sorted, key));
       counts.renew(who, tree);
       return tree;
@@ -119,7 +119,7 @@ type People = ReadonlyMap<number, number>;
 /** The groups that a user is allowed to see; undefined: all. */
 type Open = ReadonlySet<number> | undefined;
 
-/** Groups to count the people in: the groups themselves, which can still be being read, and what reads who is in them. */
+/** Groups to count the people in: the groups themselves, which may still be loading, and the function that reads who is in them. */
 type Counted = { open: Open; heads: Promise<readonly GroupHead[]>; members: () => Promise<MemberCount[]> };
 type Count = (who: Who, groups: Counted) => Promise<People>;
 

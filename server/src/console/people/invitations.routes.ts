@@ -1,4 +1,4 @@
-// The console: inviting many people to sign in at once, by email or, where the installation sends none, with a sheet of links.
+// The console: inviting many people to sign in with one request, by email or, where the installation sends none, with a sheet of links.
 import type { Chosen, InvitedPerson, Invitations } from '@soundings/contract/console/people.ts';
 import { createHash } from 'node:crypto';
 import { lockAccount } from '../../accounts/accounts.ts';

@@ -1,4 +1,4 @@
-// Inviting people to sign in: when they are added, many at once, and again; by email, or with a sheet of links. The attacks on it: a
+// Inviting people to sign in: when they are added, many with one request, and again; by email, or with a sheet of links. The attacks on it: a
 // manager, a token, a second click, a used link, a deactivated person, another address.
 import type { Invitations, Person, PersonRow } from '@soundings/contract/console/people.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Adding several people at once: all or none, with every fault at its field.
+// Adding several people in one request: all or none, with every fault at its field.
 import type { PersonRow } from '@soundings/contract/console/people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

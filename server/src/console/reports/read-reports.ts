@@ -49,7 +49,7 @@ import {
   selectRatesOfGroups,
 } from './reports.sql.ts';
 
-/** How many groups are read at once. Reading more at a time takes more memory and isn't faster. */
+/** How many groups are read together. Reading more at a time takes more memory and isn't faster. */
 const groupsAtOnce = 100;
 
 /** How many comments are read for each report, which is more than a page has room for. */

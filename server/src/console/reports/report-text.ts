@@ -274,7 +274,7 @@ function questionsOf(
   };
 }
 
-/** "64 answers, week 38, 12% not applicable". Says nothing of "not applicable" if no one chose it. */
+/** "64 answers, week 38, 12% not applicable". Doesn't mention "not applicable" if no one chose it. */
 function questionNote({ answers, week, notApplicable }: ReportQuestion, context: TextContext): string {
   const { t } = context;
   const named = weekText(week, context);

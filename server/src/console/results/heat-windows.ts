@@ -24,7 +24,7 @@ import {
 import { type HeatRowWithPath, pathIn } from './csv.ts';
 import { countedIn } from './reading.ts';
 
-/** How many rows a window has at most, and of how many groups figures are read together to sort by them. */
+/** The maximum number of rows of a window, and the number of groups whose figures are read together for sorting. */
 const [mostInWindow, groupsTogether] = [200, 1_000];
 /** How many orders of a tree are kept. */
 const ordersKept = 8;
@@ -49,7 +49,7 @@ export async function readHeatRows(
   return { total: shown.length, rows: await readRows(db, who, facts, some) };
 }
 
-/** Yields the rows that match, with the company first, a window after the other. */
+/** Yields the rows that match, with the company first, one window after another. */
 export async function* heatRowsInSlices(
   db: Db,
   who: Who,
@@ -102,7 +102,7 @@ function orderOf(
   const kept = orders.get(tree) ?? new Map<string, Order>();
   orders.set(tree, kept);
   const found = kept.get(key);
-  // The one who began it may have lost the connection, or taken too long.
+  // The request that began it may have lost its connection, or taken too long.
   if (found) return found.catch(() => sorted(db, who, tree, facts, { sort, isDifference, language }));
   const order = sorted(db, who, tree, facts, { sort, isDifference, language });
   kept.set(key, order);

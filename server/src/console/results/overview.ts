@@ -164,7 +164,7 @@ async function readKpis(
   return kpis.filter(({ values, rolling }) => values.length > 0 || rolling.length > 0);
 }
 
-/** Returns in which direct subgroups, of those that the caller may see, the KPI with the largest change has clearly changed. */
+/** Returns the direct subgroups that the caller may see and in which the KPI with the largest change has clearly changed. */
 async function readPlaces(
   db: Db,
   { accountId }: Who,

@@ -1,4 +1,4 @@
-// The console: pulls. Administrators say where a list is, have it fetched, and see what became of it.
+// The console: pulls. Administrators enter where a list is, have it fetched, and see its outcome.
 import { accountById } from '../../accounts/accounts.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { openThrottle, tooEarly } from '../../base/throttle.ts';
@@ -7,7 +7,7 @@ import { changePull, createPull, pullById, pullsOf, removePull, requestFetch } f
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 
-/** How many lists an account can ask for, and how many accounts are remembered. */
+/** How many lists an account can request, and how many accounts are remembered. */
 const fetchLimit = { free: 10, windowMs: 60_000 };
 const maxRemembered = 1_000;
 

@@ -312,7 +312,7 @@ describe('the sign-in throttle', () => {
   const open = (clock: () => number = () => time.now) =>
     openSignInThrottle(Promise.resolve(world.pool), clock);
   const uniqueEmail = () => `throttled${++addresses}@b`;
-  /** Returns after how many seconds an attempt may be repeated; 0: the attempt was allowed. */
+  /** Returns the number of seconds after which an attempt may be repeated; 0: the attempt was allowed. */
   const waitOf = async (attempt: Promise<unknown>) => {
     try {
       await attempt;

@@ -49,7 +49,7 @@ function missing({ version, locks, shards, prepared }: CitusRow): string | undef
   return undefined;
 }
 
-/** How many locks a transaction needs for the tables and indexes of all shards, of which each connection has its part. */
+/** The lowest `max_locks_per_transaction` for the tables and indexes of all shards. All connections share these locks. */
 export const locksFor = (shards: number): number => 128 + 16 * shards;
 
 async function countNodes(pool: Pool): Promise<number> {

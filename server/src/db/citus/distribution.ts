@@ -1,7 +1,7 @@
 // Distributes the tables by account over the servers of Citus, an extension of PostgreSQL (docs/decisions/0060).
 import { type AccountId, type Db, poolOf, type Transaction } from '../db.ts';
 
-/** Each server has this table instead of a part of it: people choose these names, so they must be unique in the whole service. */
+/** Each server has a full copy of this table: people choose these names, so they must be unique in the whole service. */
 const everywhere = 'sftp_usernames';
 
 /** Returns whether the tables are distributed. */

@@ -1,7 +1,7 @@
 // What a replica can be like, and what to do about it. Pure.
 
 /**
- * `unreachable`: it can't be read. `foreign`: it is not a copy of this database. `primary`: it is no replica, or no longer.
+ * `unreachable`: it can't be read. `foreign`: it is not a copy of this database. `primary`: it isn't a replica, or not any more.
  */
 export type ReplicaState = 'ok' | 'unreachable' | 'foreign' | 'primary';
 

@@ -1,4 +1,4 @@
-// Watches a replica: whether it can be used, and how far it is behind. One that is down costs the requests nothing.
+// Watches a replica: whether it can be used, and how far it is behind. A replica that is down doesn't slow down requests.
 import type { Log } from '../../base/log.ts';
 import { openPool, type Pool } from '../db.ts';
 import { inTime, late } from './snapshots.ts';
@@ -6,7 +6,7 @@ import { type ReplicaFacts, replicaRemedies, type ReplicaState } from './states.
 
 export type Watch = {
   facts(): ReplicaFacts;
-  /** Checks the replica at once, because reading from it has failed. */
+  /** Checks the replica immediately, because reading from it has failed. */
   checkNow(): void;
   close(): Promise<void>;
 };

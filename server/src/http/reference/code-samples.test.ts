@@ -36,7 +36,7 @@ const programs: Record<string, [file: string, command: string, ...rest: string[]
   Java: ['Sample.java', 'java', '-XX:TieredStopAtLevel=1'],
   PowerShell: ['sample.ps1', 'pwsh'],
 };
-/** Shows that a program is there, with what its samples need. */
+/** Checks that a program is installed, with what its samples need. */
 const checks: Record<string, string[]> = { Python: ['-c', 'import requests'] };
 
 /** Runs the sample of an example in a language. Returns what it printed, or the reason why it can't run here. */

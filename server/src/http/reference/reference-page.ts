@@ -36,7 +36,7 @@ export function serveReference(app: FastifyInstance): boolean {
   return true;
 }
 
-/** Returns a function that sends a file beside this one. */
+/** Returns a function that sends a file from the folder of this one. */
 function sendFile(file: string, type: string) {
   const text = readFileSync(assetAt(`http/reference/${file}`), 'utf8');
   return async (_request: FastifyRequest, reply: FastifyReply) =>

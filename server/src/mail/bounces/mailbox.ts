@@ -9,7 +9,7 @@ const timeouts = { connect: 30_000, response: 60_000 };
 
 /**
  * Passes each unread email of a folder to `handle`. Emails that it returns true for are deleted; the others are marked as read. If `handle`
- * throws, the email stays unread, and so do those after it. Returns how many were handled. Throws the errors of the connection.
+ * throws, this email and those after it stay unread. Returns how many were handled. Throws the errors of the connection.
  */
 export async function readMailbox(
   { host, port, isTls, isTrusted, login, folder }: ImapFolder,

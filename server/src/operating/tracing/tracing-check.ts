@@ -66,7 +66,7 @@ function ofError({ code, message }: NodeJS.ErrnoException, host: string): Findin
   if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code ?? ''))
     return problem(
       'certificate',
-      `The certificate of the receiver of traces at ${host} can’t be verified (${code}). Set OTEL_EXPORTER_OTLP_CERTIFICATE to the certificates that it is to be checked against.`,
+      `The certificate of the receiver of traces at ${host} can’t be verified (${code}). Set OTEL_EXPORTER_OTLP_CERTIFICATE to the certificates to check it against.`,
     );
   return problem(
     'unreachable',

@@ -1,4 +1,4 @@
-// SQL of reading the latest published figures of every group at once, for key drivers.
+// SQL of reading the latest published figures of all groups in one statement, for key drivers.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../../db/db.ts';
 import type { Window } from './window.ts';
@@ -73,7 +73,7 @@ export async function selectRollingValues(
   questionIds: readonly number[],
   { first, last }: Window,
 ): Promise<ReadonlyMap<number, number>> {
-  // Many groups come in one row, because the driver would take longer for a row each, without handling other requests.
+  // Many groups come in one row, because with a row for each group the driver would take longer and block other requests meanwhile.
   const rows = await db<{ values: [groupId: number, value: number][] }[]>`
     select json_agg(json_build_array(group_id, value)) as "values"
     from  (select group_id, round(avg(latest - 7 * floor(latest / 7))::numeric, 9)::double precision as value

@@ -55,7 +55,7 @@ const isLong = ({ first, last }: Window): boolean => addWeeks(first, 12) <= last
 
 type Stored = Record<'packs' | 'fragments', () => ResponseChunks>;
 
-/** Returns from where the figures of many groups are read, in the order of preference. */
+/** Returns the sources of the figures of many groups, in order of preference. */
 const storedFor = (window: Window, { packs, fragments }: Stored): (() => ResponseChunks)[] =>
   isLong(window) ? [packs, fragments] : [packs];
 

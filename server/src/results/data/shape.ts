@@ -103,7 +103,7 @@ export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<st
   yield `${text}${'}'.repeat(Math.max(open.length - 1, 0))}}`;
 }
 
-/** `notApplicable`, `notApplicableOf`: how many people chose it, and of how many; null if it is withheld, or no one could. */
+/** `notApplicable`, `notApplicableOf`: how many people chose it, and how many chose it or answered; null if it is withheld, or no one could. */
 export type ResultFields = {
   value: number | null;
   answers: number | null;

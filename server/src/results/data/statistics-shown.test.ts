@@ -18,7 +18,7 @@ const [before, asked, after] = ['2026-08-17', '2026-09-21', '2026-09-28'];
 
 test('a rolling value that stays the same keeps its interval, verdicts and best estimate in later weeks', () => {
   const variation = { variance: 0.06, steadyShare: 0, presentShare: 0, sharedMovement: 0 };
-  // The week after was stricter, its factor larger, and it knows more about groups.
+  // In the week after, the level is stricter, the factor is larger, and more is known about groups.
   const strict = { factor: 2, groupVariance: 0.02, level: 1e-9 };
   const parametersAt = (week: Week) =>
     week === asked ? { factor: 1, groupVariance: 0.001, level: 0.05 } : strict;

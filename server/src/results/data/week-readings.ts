@@ -90,7 +90,7 @@ export const groupsToRead = (
 
 /**
  * Returns a function that returns the readings that the cells of a week need in a group. `compared`: the groups, each with the group that
- * it is compared with. The readings of a group are parsed when they are asked for, and only those of groups that others are compared with
+ * it is compared with. The readings of a group are parsed when they are requested, and only those of groups that others are compared with
  * are kept: collecting the garbage of all at the same time takes a third of the time.
  */
 export async function readingsOfWeek(

@@ -104,7 +104,7 @@ function textsOf(world: World, by: Publish): Record<Kind, string> {
 
 type Measured = { different: number; broken: number; ways: Record<string, number> };
 
-/** Returns in how many worlds a mutant publishes something else, and in how many of these the adversary breaks it. */
+/** Returns the number of worlds in which a mutant publishes something else, and how many of these the adversary breaks. */
 function breaking(procedure: Procedure | undefined, by = publish, among = worlds.slice(0, 60)) {
   const nothing = (): Measured => ({ different: 0, broken: 0, ways: {} });
   const measured = { figures: nothing(), comments: nothing(), kpis: nothing() };

@@ -162,7 +162,7 @@ describe('someone leaves a team of eight', () => {
     const shares = measured((persistence, level) => leaving(persistence, level, 400 * times));
     report('a leaver', shares);
     for (const one of Object.values(shares).flat()) {
-      // The figures that the service publishes are as useful for guessing as calculated.
+      // The published figures help to guess as much as the calculation says, and no more.
       expect(Math.abs(one.best - one.expected)).toBeLessThan(8);
     }
     const [without, one, two] = shares['0.95'] as [Shares, Shares, Shares];

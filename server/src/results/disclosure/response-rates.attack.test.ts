@@ -106,7 +106,7 @@ const weeksOf = ({ seed, weeks }: RandomCompany) =>
     return { data, done, random: randomFrom(seed, `response ${i}`) };
   });
 
-/** Returns in how many weeks a twin publishes something else. */
+/** Returns the number of weeks in which a twin publishes something else. */
 function distinguishedTwins(count: number, by: Publish) {
   const measured = { weeks: 0, weeksThatDiffer: 0, peopleInNoRate: 0, rates: 0, distinguished: 0 };
   for (let seed = 1; seed <= count; seed++) {

@@ -17,7 +17,7 @@ export type Rate = {
   answered: number | null;
   /**
    * Whether the rate is published although, in one of its cells, too few of the people asked are without a handed-out link (P14).
-   * This does not depend on who answered through such a link, which would reveal it about single people.
+   * This does not depend on who answered through such a link, which would reveal it about individual people.
    */
   handedOut: boolean;
 };

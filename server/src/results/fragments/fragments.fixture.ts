@@ -108,7 +108,7 @@ export async function responseFrom(
   { accountId, version, onDamage = () => {} }: Account,
   { endpoint, kpiId, query, numbers, questionIds, comments, granular, language }: DataRequest,
 ): Promise<{ text: string; isFromFragments: boolean }> {
-  // What reads from rows has a transaction for everything.
+  // Reading from rows uses one transaction for everything.
   const primary = { pool: db as Pool, reads: db as Pool };
   const reading = readPrimary(primary).of({ accountId, version });
   const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };

@@ -14,7 +14,7 @@ import { groupsInScope, type GroupScope, groupWithId } from '../data/results.sql
 import type { Window } from '../data/window.ts';
 import { periodOf, weekIndex } from './frames.ts';
 
-/** What fragments are about, as the column `kind` has it. */
+/** What fragments are about: the values of the column `kind`. */
 export const fragmentKinds = { results: 1, kpiValues: 2, rates: 3, asked: 4 } as const;
 
 /** `kpiId`: of KPI values. `questionIds`: of results; undefined: all. */

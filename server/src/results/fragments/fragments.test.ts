@@ -460,7 +460,7 @@ const queryOf = (groupId: number, more: object = {}) => ({
   ...more,
 });
 
-/** Returns a request of all groups and weeks, as far as `more` says nothing else. */
+/** Returns a request of all groups and weeks, unless `more` says otherwise. */
 const requestOf = ({ group }: Company, more: Partial<DataRequest>): DataRequest => ({
   endpoint: 'results',
   kpiId: 'energy',

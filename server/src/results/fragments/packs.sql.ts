@@ -97,7 +97,7 @@ export async function selectAccountsToPack(db: Db): Promise<AccountId[]> {
   return rows.map(({ id }) => id);
 }
 
-/** `removals`: how often groups of a block were deleted, in all blocks together. */
+/** `removals`: how often groups were deleted, in all blocks together. */
 export type PackState = {
   due: Week[];
   complete: Week[];

@@ -200,7 +200,7 @@ export async function selectRoleCounts(
 }
 
 /**
- * Returns on which basis active managers see groups: as owner, as owner including subgroups, or with read access. `null`:
+ * Returns why active managers see groups: as owner, as owner including subgroups, or with read access. `null`:
  * managers without any groups.
  */
 export async function selectManagerBases(

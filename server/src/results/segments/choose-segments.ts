@@ -12,7 +12,7 @@ export type SegmentSet = { segment: number; people: readonly number[] };
 /** The cells of the groups' figures. */
 type GroupCells = Pick<Cells, 'cellOf'>;
 
-/** After this number of attempts, all cells that fail are left out at once; after twice as many, the breakdown is withheld. */
+/** After this number of attempts, all cells that fail are left out together; after twice as many, the breakdown is withheld. */
 const maxAttempts = 12;
 
 /**
@@ -51,7 +51,7 @@ type Chosen = { division: Division; inverse: Inverse; shown: Shown[] };
 
 const copyOf = ({ segment, people }: SegmentSet): Shown => [segment, [...people]];
 
-/** Adds the segments of breakdowns one breakdown after another. If no cell has to be left out, all are added at once, with the same result. */
+/** Adds the segments of breakdowns one breakdown after another. If no cell has to be left out, all are added together, with the same result. */
 function withBreakdowns(context: Context, before: Chosen, breakdowns: readonly Shown[][]): Chosen {
   const { threshold } = context;
   if (breakdowns.length === 1) return withBreakdown(context, before, breakdowns[0] as Shown[]);

@@ -137,7 +137,7 @@ function sumOf({ rows }: Part, values: Float64Array): number {
   return sum;
 }
 
-/** Returns the product of the sets of two parts, in the measure of the inverse. */
+/** Returns the inner product of the sets of two parts that the inverse defines. */
 function productOf(one: Part, other: Part, { values, count }: Inverse): number {
   let sum = 0;
   for (const row of one.rows) for (const column of other.rows) sum += at(values, row * count + column);

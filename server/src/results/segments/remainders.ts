@@ -1,4 +1,4 @@
-// Whole numbers: answers are whole numbers, and so are the sums behind figures. A combination in which everyone but one person has a weight
+// Whole numbers: answers and the sums behind figures are whole numbers. A combination in which everyone but one person has a weight
 // that is a multiple of 5 reveals the remainder of that person's answer divided by 5, which is the whole answer on a scale from 1 to 5,
 // however small the person's share of all weights is (exchanges.ts doesn't see it). Pure.
 //

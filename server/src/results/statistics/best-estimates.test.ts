@@ -23,7 +23,7 @@ describe('best estimates', () => {
         expect(best.value).toBeLessThanOrEqual(Math.max(value, parent) + 1e-12);
         expect(best.margin).toBeLessThanOrEqual(quantile95(40) * Math.sqrt(own) + 1e-12);
         expect(best.weight).toBeCloseTo(between / (between + (1 - part) * own));
-        // The less is known about the parent group, the less the figure is moved, and the wider is the interval.
+        // The less is known about the parent group, the less the figure is moved, and the wider the interval is.
         const exact = shrunk(from(0), between);
         expect(best.margin).toBeGreaterThanOrEqual(exact.margin - 1e-12);
         expect(best.weight).toBeGreaterThanOrEqual(exact.weight - 1e-12);

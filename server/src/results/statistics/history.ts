@@ -32,7 +32,7 @@ export type QuestionStatistics = Variation & {
   cutoffs: Cutoffs;
 };
 /**
- * `factor`: by how much the KPI's changes vary more (or less) than its questions' do together. `ratio`: the same in this week alone, over
+ * `factor`: how much more (or less) the KPI's changes vary than its questions' do together. `ratio`: the same in this week alone, over
  * `pairs` groups; null if they are too few.
  */
 export type KpiStatistics = {

@@ -37,7 +37,7 @@ export function marginOf(reading: ShownReading, { variance, presentShare }: Vari
   return quantile95(freedomOf(reading.answers)) * Math.sqrt(variance * meanVariance(reading, presentShare));
 }
 
-/** The answers of one reading that are worth as many as those of two. */
+/** Returns the harmonic mean of the numbers of answers of two readings. */
 const answersOfBoth = (one: ShownReading, other: ShownReading) => 2 / (1 / one.answers + 1 / other.answers);
 
 /** Returns the change of a question from one reading of a group to another. `variationBefore`: the variance at the earlier one. */

@@ -61,7 +61,7 @@ const mostSquare = 1.5 ** 2;
 /** The mean of the squares of standard normal values, limited in this way. */
 const meanSquare = 0.7784652161744698;
 
-/** Returns by how much squares, whose mean should be 1, are too large; negative if they are too small. */
+/** Returns how much squares, whose mean should be 1, are too large; negative if they are too small. */
 export function excessOf(squares: Iterable<number>): number {
   let [sum, count] = [0, 0];
   for (const square of squares) {

@@ -45,7 +45,7 @@ export function varianceSumsOf(
       for (const [value, count] of counts.get(child) as Map<string, number>)
         rest.set(value, (rest.get(value) ?? 0) - count);
     }
-    // People in several groups, or noise, can make a rest negative. Then it is no set of answers.
+    // People in several groups, or noise, can make a rest negative. Then it isn't a set of answers.
     if ([...rest.values()].some((count) => count < 0)) continue;
     add(sums, type, Object.fromEntries(rest));
   }

@@ -1,7 +1,7 @@
 // Which segment of a breakdown a person is in, by their attributes when a week opens. Pure.
 import { isDay, type Week } from '@soundings/contract/weeks.ts';
 
-/** What a breakdown divides people by: an attribute, in bands of years if it contains dates, or two other breakdowns at once. */
+/** What a breakdown divides people by: an attribute, in bands of years if it contains dates, or two other breakdowns together. */
 export type Division =
   { attribute: string; bands: readonly number[] | null } | { cross: readonly [Division, Division] };
 

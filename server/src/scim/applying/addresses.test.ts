@@ -38,7 +38,7 @@ const addresses = async () =>
       .toSorted(),
   );
 
-/** Has a user, and the person if there is one, refused because of their externalId, or no longer. */
+/** Makes the externalId of a user, and of the person if there is one, invalid or valid again. With an invalid one, they are refused. */
 async function setBad(name: string, isBad: boolean): Promise<void> {
   const { id: accountId } = directory.account;
   const id = ids[name] as string;

@@ -18,7 +18,7 @@ export type Applier = {
   close(seconds: number): Promise<void>;
 };
 
-/** How long after the last change it is applied, and how long after the first one at most, in ms. */
+/** How long after the last change the changes are applied, and at most how long after the first one, in ms. */
 const [quietMs, longestMs] = [2_000, 15_000];
 
 /** The limits of the thread. */

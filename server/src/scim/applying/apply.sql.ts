@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import type { TreeGroup } from './tree-rule.ts';
 
-/** A user of the directory with the person that it is, if that person exists. */
+/** A user of the directory, and the person who is this user, if there is one. */
 export type UserToApply = {
   id: string;
   personKey: string;
@@ -122,7 +122,7 @@ export async function updateUsersRefused(
     where  account_id = ${accountId} and scim_id = any(${ids}::uuid[])`;
 }
 
-/** Has these users applied again, because they could not be. */
+/** Marks users that could not be applied, so that they are tried again. */
 export async function updateUsersToApply(
   tx: Transaction,
   accountId: AccountId,

@@ -53,7 +53,7 @@ const nothing: Noted = { users: [], groups: [] };
 
 /**
  * Applies the changes of a directory, and its removals as far as they are due. Returns whether more changes wait. One transaction: if the
- * process is killed, nothing of it was applied, or all of it is noted as applied only when it has been applied again, which changes nothing.
+ * process is killed, no part of it was applied, or all of it is noted as applied only when it has been applied again, which changes nothing.
  */
 export async function applyDirectory(
   pool: Pool,
@@ -76,7 +76,7 @@ export async function applyDirectory(
   return progress;
 }
 
-/** How many users are noted at once. Until that is committed, requests that change one of them wait. */
+/** How many users are noted together. Until that is committed, requests that change one of them wait. */
 const maxNoted = 200;
 
 /** Notes what was applied, after it is committed, so that no request waits for a run. */

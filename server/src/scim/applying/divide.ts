@@ -1,10 +1,10 @@
 // Applies what it can of a batch that is refused as a whole: one user that Soundings can't take must not stop thousands of others.
 import type { Fault } from '../../base/errors.ts';
 
-/** What became of a part. `waiting`: the users who can't be applied before others are. */
+/** The outcome of a part. `waiting`: the users who can't be applied before others are. */
 export type Applied = { blocked: Set<string>; waiting: Set<string>; refusal: Fault | undefined };
 
-/** What became of a batch. `refused`: the users that are refused alone; `left`: those that wait, or were not tried any more. */
+/** The outcome of a batch. `refused`: the users that are refused alone; `left`: those that wait, or were not tried any more. */
 export type Divided = {
   blocked: Set<string>;
   refused: Set<string>;

@@ -15,7 +15,7 @@ useService();
 
 const names = ['Anna', 'Bob', 'Carl', 'Dora'] as const;
 
-/** A directory of four people. The first three are administrators, and the administrator who is no one of the directory is not active. */
+/** A directory of four people. The first three are administrators. The account's first administrator, who is not in the directory, is inactive. */
 async function administered(): Promise<{ directory: TestDirectory; ids: Record<string, string> }> {
   const directory = await openDirectory();
   const { id: accountId } = directory.account;

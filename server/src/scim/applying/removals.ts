@@ -21,7 +21,7 @@ import { personFrom } from './mapping.ts';
 import { runDirectory } from './run-directory.ts';
 
 const minute = 60_000;
-/** Removals are applied after this time, even if the directory goes on removing single people. */
+/** Removals are applied after this time, even if the directory keeps removing individual people. */
 const longestWait = 60 * minute;
 /** The applied removals of a day count against the limit. */
 const windowMs = 24 * 60 * minute;
@@ -39,7 +39,7 @@ type Removing = {
   isDivided?: boolean;
 };
 
-/** Applies or holds the removals of a directory, and returns how far they are now. */
+/** Applies the removals of a directory or keeps them pending, and returns their state. */
 export async function applyRemovals(
   tx: Transaction,
   account: Account,
@@ -279,7 +279,7 @@ async function requestToRemove(
     deactivated.map(({ id }) => id),
   );
   const people = users.map(({ personKey, resource }) => {
-    // Only the state changes. The address stays as it is, because it may be another than the directory's.
+    // Only the state changes. The address stays as it is, because it may differ from the directory's.
     const {
       email: _,
       phone: __,

@@ -10,7 +10,7 @@ const user = (id: string, enterprise: Record<string, string>) => ({
 });
 
 describe('by attributes', () => {
-  test('each attribute is a level, as far as a user has it', () => {
+  test('each attribute is a level, and a level that a user has no value for is skipped', () => {
     const users = [
       user('a', { division: 'Nordic', department: 'Sales' }),
       user('b', { division: 'nordic ', department: 'Support' }),

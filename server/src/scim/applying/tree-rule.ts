@@ -8,7 +8,7 @@ import { Digest } from '../../base/crypto/digest.ts';
 import { caseless } from '../protocol/evaluate.ts';
 import { enterpriseSchema } from '../protocol/schemas.ts';
 
-/** A user of the directory, as far as the tree depends on it. */
+/** What the tree depends on, of a user of the directory. */
 export type TreeUser = { id: string; name: string; managerId: string | null };
 
 /** A group of the directory. `parentIds`: the groups that it is a member of. The first one counts. */
@@ -29,7 +29,7 @@ const shortened = (name: string): string => [...name].slice(0, maxNameLength).jo
 /** The longest externalId that is not shortened. */
 const maxKey = 255;
 
-/** Returns the tree by attributes: one level of groups for each attribute, as far as a user has it. */
+/** Returns the tree by attributes: one level of groups for each attribute. Levels that a user has no value for are skipped. */
 export function treeByAttributes(
   levels: readonly ScimLevel[],
   users: readonly { id: string; resource: JsonObject }[],

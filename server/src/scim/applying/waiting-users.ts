@@ -19,7 +19,7 @@ import {
   updateKeptPerson,
 } from './takeover.sql.ts';
 
-/** How many users are considered at once. */
+/** How many users are considered together. */
 const maxUsers = 20_000;
 /** How many users the console shows. */
 const maxShown = 100;
@@ -82,7 +82,7 @@ export function hindranceOf({ user, person }: Match, by: number): Hindrance | nu
 }
 
 /**
- * Returns the people who are handed over together, apart from administrators: each of them is decided alone, because those who run the directory
+ * Returns the people who are handed over together, apart from administrators: each of them is decided individually, because those who run the directory
  * can remove them and change their addresses.
  */
 export function togetherOf(matches: readonly Match[], by: number): Match[] {

@@ -14,7 +14,7 @@ export type PatchOperation = {
   value: JsonValue | undefined;
 };
 
-/** Where an operation works. `of`: which values of a multi-valued attribute; undefined for all. */
+/** What an operation applies to. `of`: which values of a multi-valued attribute; undefined for all. */
 export type PatchPath = (AttributePath | ExtensionPath) & { of: Filter | undefined };
 
 /** The most operations of one request, after values without a path are split. Each may search all values of an attribute. */

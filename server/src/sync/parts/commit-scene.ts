@@ -100,7 +100,7 @@ function placed(parts: PartRow[]): PlacedPart[] {
   });
 }
 
-/** Notes a user who is listed, is as was last sent, and is not returned with the part. */
+/** Notes a listed user whose data is as last sent, and who is not returned with the part. */
 type NoteUnchanged = (id: number, place: number, isEmailSent: boolean) => void;
 
 /**
@@ -173,5 +173,5 @@ async function compare(scene: Scene, organization: SentOrganization, count: numb
   return { organization, state, inQuestion, details, others: count - users.length };
 }
 
-/** `others`: how many further users the part lists, who are as was last sent. */
+/** `others`: how many further users the part lists, whose data is as last sent. */
 export type ComparedPart = Awaited<ReturnType<typeof compare>>;

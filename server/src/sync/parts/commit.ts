@@ -154,7 +154,7 @@ async function processParts(
 
 type WholePlan = {
   summary: Summary;
-  /** Whether it changes nothing, and everyone in the lists is as was last sent. */
+  /** Whether it changes nothing, and everyone in the lists is as last sent. */
   isEmpty: boolean;
   digest: string;
   groups: Plan;

@@ -1,5 +1,5 @@
 // The current users of an account by the digests of their externalIds, with their fingerprints: about 50 bytes for each of a million, apart from
-// what the database is asked. Pure.
+// what is read from the database. Pure.
 import { halvesOf } from '../../base/crypto/digest.ts';
 import { externalIdDigest, type IndexedPerson } from './people-index.ts';
 
@@ -11,7 +11,7 @@ export type KnownUsers = {
 /** A user with what was last sent. Those without a fingerprint are never unchanged. */
 export type SentBefore = { id: number; externalId: string; fingerprint: string };
 
-/** Collects users, and returns what finds them. `count`: about how many there are; any number works. */
+/** Collects users, and returns an object that finds them. `count`: about how many there are; any number works. */
 export async function knownUsers(batches: AsyncIterable<SentBefore[]>, count: number): Promise<KnownUsers> {
   const collected = newKnownUsers(count);
   for await (const batch of batches) for (const user of batch) collected.add(user);

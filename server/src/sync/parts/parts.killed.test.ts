@@ -26,7 +26,7 @@ type Data = { users?: object[]; groups?: object[] };
 
 const chance = (share: number) => Math.random() < share;
 
-/** Returns random lists of a company, in parts: people come, go, move and change, and so do groups. */
+/** Returns random lists of a company, in parts: people and groups are added, removed, moved and changed. */
 function randomParts(): Data[] {
   const ids = Array.from({ length: 12 }, (_, i) => `g${i}`).filter(() => chance(0.8));
   const groups = ids.map((id, i) =>

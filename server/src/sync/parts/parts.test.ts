@@ -513,7 +513,7 @@ describe('interrupted pushes', () => {
   test('requests do not wait for as long as a commit takes', async () => {
     const account = await world.account();
     const id = await openThree(account);
-    // A commit whose run is not known to be processed, as if it had been taken for lost: it still has the lock.
+    // A commit whose run is not known to be processed, as if it had been considered lost: it still has the lock.
     const statuses = await inTransaction(world.pool, async (tx) => {
       await tx`select 1 from pushes where account_id = ${account.id} for no key update`;
       const late = [

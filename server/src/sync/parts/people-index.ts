@@ -34,7 +34,7 @@ export type KnownTexts = {
   /** For each person the length of the JSON as the service writes it, and how many JSON values it has. */
   canonical: Int32Array;
   values: Int32Array;
-  /** Whether the user is another one than the text says: then the JSON as the service writes it is stored. */
+  /** Whether the user differs from what the text says. If so, the JSON as the service writes it is stored. */
   isChanged: Uint8Array;
   /** Where the entry of each person begins in `bytes`, and where the last one ends. */
   at: Int32Array;

@@ -1,5 +1,5 @@
 // SQL for the users of a commit that are new or may have changed. They are in a temporary table, so that a list of a million needs no more
-// memory than one part. Also what is compared with all users of the account at once.
+// memory than one part. Also for comparisons with all users of the account.
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../../db/db.ts';
 import type { CurrentUser } from '../current-state.ts';
 

@@ -107,7 +107,7 @@ async function refuseTooMuch(tx: Transaction, accountId: AccountId, added: PartR
     throw tooLargeFault(`The parts of a push can list at most ${maxUsersOfPush} users.`);
   if (sum(({ groups }) => groups) > maxGroupsOfPush)
     throw tooLargeFault(`The parts of a push can list at most ${maxGroupsOfPush} groups.`);
-  // Groups are compared all at once.
+  // Groups are compared together.
   if (sum(({ groups, bytes }) => (groups === null ? 0 : bytes)) > maxOrganizationBodyBytes)
     throw tooLargeFault(
       `The parts that list groups can have at most ${inMb(maxOrganizationBodyBytes)} MB together. Send users in other parts.`,

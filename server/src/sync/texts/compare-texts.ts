@@ -1,4 +1,4 @@
-// Compares a list that was read by its texts with the current users, and leaves out those who are as was last sent. Pure.
+// Compares a list that was read by its texts with the current users, and leaves out those whose data is as last sent. Pure.
 import type { SentOrganization } from '../check.ts';
 import type { Administrator, CurrentUser } from '../current-state.ts';
 import { peopleOfIndex } from '../parts/people-index.ts';

@@ -32,7 +32,7 @@ const userOf = (externalId: string) =>
 const ids = Array.from({ length: 12 }, (_, i) => `u${i}`);
 const users = fc.shuffledSubarray(ids).chain((list) => fc.tuple(...list.map(userOf)));
 
-/** What becomes of a list: who is changed, left out, moved and added. */
+/** The changes to a list: who is changed, left out, moved and added. */
 const edits = fc.record({
   changed: fc.subarray(ids),
   removed: fc.subarray(ids, { maxLength: 2 }),

@@ -132,7 +132,7 @@ export function indexOfLists(
   const userOf = usersOf(lists);
   const content = new Joined(json);
   let canonicalSum = Math.max(0, count - 1);
-  let added = 0; // up to which position known texts are in the index
+  let added = 0; // the position up to which known texts are in the index
   for (let [i, parsed] = [0, 0]; i < count; i++) {
     const place = split?.known[i] ?? -1;
     const text = split && { view, from: split.from[i] as number, to: split.to[i] as number };
@@ -160,7 +160,7 @@ export function indexOfLists(
   };
 }
 
-/** Returns up to which position of the list texts follow one another as in the known list. */
+/** Returns the position up to which texts follow one another as in the known list. */
 function endOfRun({ known }: SplitUsers, start: number): number {
   let end = start + 1;
   while (known[end] === (known[end - 1] as number) + 1) end++;

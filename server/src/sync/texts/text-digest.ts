@@ -5,7 +5,7 @@ export type Seed = readonly [number, number, number, number];
 
 /**
  * Writes the digest of the bytes from `from` to `to`, four numbers of 32 bits, to `digest`, from its position `at` on. Each of the numbers
- * depends on all bytes, and every step can be reversed. This takes a tenth of the time of SHA-256 for texts of some hundred bytes.
+ * depends on all bytes, and every step can be reversed. This takes a tenth of the time of SHA-256 for texts of a few hundred bytes.
  */
 export function digestText(
   view: DataView,

@@ -6,7 +6,7 @@ import type { Random } from '../../simulation/random.ts';
 /** How probable each answer is, starting with the lowest of the scale, and how probably a person repeats the last one. */
 export type Habits = { usual: readonly number[]; persistence: number };
 
-/** How probable each error of a sum is, from −`most` to `most`. The middle one is no error. */
+/** How probable each error of a sum is, from −`most` to `most`. The middle one means no error. */
 export type Errors = readonly number[];
 
 /** Draws a random answer, counted from 0. */

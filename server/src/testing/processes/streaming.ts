@@ -29,7 +29,7 @@ export type Server = {
   /** Connections of the superuser. */
   admin: Pool;
   start(): Promise<void>;
-  /** Ends it at once, as a loss of power does. */
+  /** Ends it immediately, as a loss of power does. */
   kill(): Promise<void>;
   promote(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// In which weeks and groups a question was asked, and which schedules ask it.
+// The weeks and groups in which a question was asked, and the schedules that ask it.
 import type { AskedWeek, QuestionView } from '@soundings/contract/console/asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarX2 } from 'lucide-react';

@@ -133,7 +133,7 @@ function OptionRow({ form, shape, setShape, option, isNew }: Shared & { option: 
             label={t('asking.dropOption', { number: option + 1 })}
             onClick={() => {
               const next = withoutOption(form.values, option);
-              // Sets every field. Those of the last place become empty, because there is one option less.
+              // Sets every field. Those of the last place become empty, because there is one option fewer.
               for (const name of Object.keys(form.values)) form.set(name, next[name] ?? '');
               setShape({ ...shape, options: shape.options - 1 });
             }}

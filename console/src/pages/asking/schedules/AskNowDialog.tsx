@@ -1,4 +1,4 @@
-// The dialog to ask the questions of a schedule at once: who is asked, what, and until when. Its texts are loaded with every page, because
+// The dialog to ask the questions of a schedule immediately: who is asked, what, and how long they can answer. Its texts are loaded with every page, because
 // the first steps show it as well.
 import type { AskNow } from '@soundings/contract/console/start.ts';
 import { Send } from 'lucide-react';

@@ -1,4 +1,4 @@
-// Which people of the groups a schedule asks: everyone, or those whose date in an attribute is some days away.
+// Which people of the groups a schedule asks: everyone, or those whose date in an attribute is a certain number of days away.
 import { useData } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { NumberField, RadioField } from '../../../ui/form/Field.tsx';

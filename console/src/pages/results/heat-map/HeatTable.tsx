@@ -129,7 +129,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
 
 const Room = ({ height, columns }: { height: number; columns: number }) => (
   <tr aria-hidden>
-    {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+    {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell isn't a control */}
     <td colSpan={columns} style={{ blockSize: height, padding: 0 }} />
   </tr>
 );
@@ -190,7 +190,7 @@ function WaitingRow({ index }: { index: number }) {
           <span className="visually-hidden">{t('state.loading')}</span>
         </span>
       </th>
-      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell isn't a control */}
       <td colSpan={map.kpis.length + 1} />
     </tr>
   );

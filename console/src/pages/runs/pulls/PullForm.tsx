@@ -1,4 +1,4 @@
-// The dialogs to create and change a pull. A new one asks only for what the HR system is called with; everything else follows from it and
+// The dialogs to create and change a pull. A new one asks only for what is needed to request the list from the HR system; everything else follows from it and
 // can be changed later.
 import {
   accessKinds,

@@ -32,7 +32,7 @@ export function FetchState({ fetch }: { fetch: FetchRow }) {
         {t('pulls.failed')}
       </Badge>
     );
-  // The same list as last time is no success if its file was refused, or awaits approval.
+  // The same list as last time isn't a success if its file was refused, or awaits approval.
   const isOpen = fetch.fileOutcome === 'refused' || fetch.fileOutcome === 'pending';
   if (fetch.outcome === 'unchanged' && !isOpen) return <Badge dot>{t('pulls.unchanged')}</Badge>;
   if (fetch.fileId === null) return <Badge dot>{t('pulls.deleted')}</Badge>;

@@ -23,7 +23,7 @@ export type GroupComboboxProps = FieldProps & {
     | { multiple: true; value: readonly number[]; onChange: (value: number[]) => void }
   );
 
-/** How many groups the names are requested of together. */
+/** The number of groups whose names are requested together. */
 const mostNamed = 1_000;
 
 /** Returns the groups with these ids. Those that have not loaded yet are placeholders. */
