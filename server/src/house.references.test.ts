@@ -106,4 +106,19 @@ const value = 'P88';
     );
     expect(broken).toEqual([]);
   });
+
+  test('to files and folders in backticks in ARCHITECTURE and CONTRIBUTING lead to one that exists', () => {
+    const exists = (path: string) =>
+      ['', 'server/src/'].some((base) =>
+        [path, `${path}.*`].some((one) => globSync(base + one, { cwd: root }).length > 0),
+      );
+    // Neither what commands write nor references to decisions.
+    const paths = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((document) =>
+      [...textOf(document).matchAll(/`((?!node_modules\/|decisions\/)(?:[\w.*{},-]+\/)+[\w.*{},-]*)`/g)].map(
+        first,
+      ),
+    );
+    expect(paths.length).toBeGreaterThan(150);
+    expect(paths.filter((path) => !exists(path))).toEqual([]);
+  });
 });

@@ -306,7 +306,7 @@ create table repeated_pushes (
   foreign key (account_id, run_id) references runs on delete cascade
 );
 comment on table repeated_pushes is
-  'The last organization request of an account that had no warnings and was applied or changed nothing, as a dry run and as not one. If the same bytes are sent again within a day, and the state is as it left it, nothing changes.';
+  'The last organization request of an account that had no warnings and was applied or changed nothing: one that was a dry run, and one that was not. If the same bytes are sent again within a day, and nothing was changed since, nothing changes.';
 comment on column repeated_pushes.body is 'The SHA-256 of the bytes that were sent.';
 comment on column repeated_pushes.state is 'A digest of everything that a request is compared with (server/src/sync/repeated/repeated.ts).';
 comment on column repeated_pushes.run_id is 'The run that processed the whole request.';
@@ -730,7 +730,7 @@ comment on column results.not_applicable_of is
   'Of how many people who answered, with a value or "not applicable".';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
-  'Whether fewer people than the threshold answered with a link that was mailed to them, rather than handed out by the employer. Counts only the people behind the figure.';
+  'Whether fewer people than the threshold answered with a link that was sent to them, rather than handed out by the employer. Counts only the people behind the figure.';
 
 create table comments (
   account_id   integer not null,
@@ -754,7 +754,7 @@ create table comment_groups (
 );
 comment on table comment_groups is 'The groups in which each comment is shown.';
 comment on column comment_groups.handed_out is
-  'Whether fewer people than the threshold for comments answered with a link that was mailed to them, rather than handed out by the employer. False for weeks that closed before this was stored.';
+  'Whether fewer people than the threshold for comments answered with a link that was sent to them, rather than handed out by the employer. False for weeks that closed before this was stored.';
 
 create table response_rates (
   account_id  integer not null,
@@ -837,7 +837,7 @@ alter table packs set (toast_tuple_target = 8160);
 create index on packs (account_id, block);
 comment on table packs is
   'The figures of closed weeks as compressed JSON, ready to be sent for many groups. Derived from asked, kpi_values, response_rates and results.';
-comment on column packs.kind is 'As in fragments.';
+comment on column packs.kind is 'As in fragments for packs of a week, and 10 more for packs of a quarter. 10: the weeks of a quarter.';
 comment on column packs.kpi_id is 'Empty except for KPI values.';
 comment on column packs.question_id is '0 except for results.';
 comment on column packs.block is 'The 256 groups and segments whose ids divided by 256 are this number.';
@@ -1824,7 +1824,7 @@ comment on column scim_users.deleted_at is
   'When the directory deleted the user. The row stays until the removal of the person is applied.';
 comment on column scim_users.token_id is 'The token of the last change.';
 comment on column scim_users.failures is 'How often the last change of the user was refused.';
-comment on column scim_users.retry_at is 'When a refused change is tried again, unless the directory changes the user before. Null: at once.';
+comment on column scim_users.retry_at is 'When a refused change is tried again, unless the directory changes the user before. Null: immediately.';
 comment on column scim_users.kept_user_id is
   'The person of another source who an administrator has decided is not handed over to this user. Null: none. Says nothing about other people.';
 
@@ -1899,7 +1899,7 @@ create table scim_directories (
   window_people   integer     not null default 0,
   window_groups   integer     not null default 0
 );
-comment on table scim_directories is 'How the directory of an account is applied, and how far its removals are.';
+comment on table scim_directories is 'How the directory of an account is applied, and the state of its removals.';
 comment on column scim_directories.rule is 'The rule by which the tree of groups is derived from the directory.';
 comment on column scim_directories.settle_minutes is
   'How long the directory must not remove anyone else before its removals are applied.';
@@ -2121,7 +2121,7 @@ comment on column sandboxes.requested_at is 'When it was last requested or reset
 comment on column sandboxes.bytes is 'The size of its data when it was last measured. Null: not measured since it is ready.';
 comment on column sandboxes.failures is 'How many attempts to create or reset it have failed since the last success.';
 comment on column sandboxes.failure is 'Why the last attempt failed. Null: it did not.';
-comment on column sandboxes.retry_at is 'When the next attempt is due. Null: at once.';
+comment on column sandboxes.retry_at is 'When the next attempt is due. Null: immediately.';
 
 create table sandbox_templates (
   account_id  integer     primary key references accounts,
