@@ -299,14 +299,9 @@ function* copyChunks(rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
 
 const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-const escaped = /[\\\t\n\r]/g;
-const isEscaped = /[\\\t\n\r]/;
-
 function copyText(value: CopyValue): string {
-  // Most texts need no escapes, and replacing nothing takes several times as long as testing for it.
-  if (typeof value === 'string')
-    return isEscaped.test(value) ? value.replace(escaped, (found) => copyEscapes[found] as string) : value;
   if (value === null) return '\\N';
+  if (typeof value === 'string') return value.replace(/[\\\t\n\r]/g, (found) => copyEscapes[found] as string);
   if (value instanceof Uint8Array) return `\\\\x${Buffer.from(value).toString('hex')}`;
   return String(value);
 }
