@@ -113,11 +113,11 @@ export async function peopleOfRound(
   }
   const respondents = rows.map(({ respondent }) => respondent);
   // Ordered by number. In the order of the people, a database dump would reveal whose number is whose.
-  return { respondents, rows: rows.sort((a, b) => (a.respondent < b.respondent ? -1 : 1)) };
+  return { respondents, rows: rows.toSorted((a, b) => (a.respondent < b.respondent ? -1 : 1)) };
 }
 
 /**
- * Opens a round in a week that the caller has opened. `people`: the rows of peopleOfRound. Returns its id. The caller holds the
+ * Opens a round in a week that the caller has opened. `people`: the rows of peopleOfRound. The caller holds the
  * account's lock and has made sure that the week has no round for this group from the same source, and that all groups in `asked` are the
  * asked group or its descendants.
  */
@@ -126,7 +126,7 @@ export async function openRound(
   accountId: AccountId,
   { week, groupId, questionIds, parents, scheduleId, without = new Set() }: NewRound,
   people: readonly AssignmentRow[],
-): Promise<number> {
+): Promise<void> {
   const aboveIds = ancestorsOf(groupId, parents).slice(1);
   const roundId = await insertRound(tx, accountId, {
     week,
@@ -139,7 +139,6 @@ export async function openRound(
   await upsertAsked(tx, accountId, week, askedGroups, questionIds);
   await copyAssignments(tx, accountId, week, roundId, people);
   await raiseVersion(tx, accountId);
-  return roundId;
 }
 
 /** Returns the ids of a group and its descendants, in ascending order. Takes as long as there are such groups. */
