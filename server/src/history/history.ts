@@ -9,7 +9,14 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../d
 import { ancestorsOf } from '../people/tree.ts';
 import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { computeStatistics } from '../results/statistics/statistics.ts';
-import { type AskedPerson, hasEnded, membersNow, openRound, openWeek } from '../rounds/rounds.ts';
+import {
+  type AskedPerson,
+  hasEnded,
+  membersNow,
+  openRound,
+  peopleOfRound,
+  openWeek,
+} from '../rounds/rounds.ts';
 import { lockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { atLine, entriesOf } from './entries.ts';
@@ -132,7 +139,8 @@ async function importRound(
     ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, state)))
     : await membersNow(tx, accountId, groupId, state.parents);
   const round = { week, groupId, questionIds, asked, parents: state.parents };
-  const { respondents } = await openRound(tx, accountId, key, round);
+  const { respondents, rows } = await peopleOfRound(key, round);
+  await openRound(tx, accountId, round, rows);
   state.rounds.set(place, { questionIds, respondents: respondentsOf(respondents) });
   return true;
 }

@@ -61,6 +61,13 @@ export class WeekPeople {
     return this.#teams[this.#teamOf[number] as number] as readonly Assigned[];
   }
 
+  /** Returns how many people are in each team. */
+  teamSizes(): number[] {
+    const sizes = this.#teams.map(() => 0);
+    for (const team of this.#teamOf) sizes[team] = (sizes[team] as number) + 1;
+    return sizes;
+  }
+
   /** Adds what a person is asked. `groupIds` of a team should be one list. */
   assign(number: number, assigned: Assigned): void {
     this.#teamOf[number] = this.#teamWith(this.#teamOf[number] as number, this.#shared(assigned));

@@ -29,7 +29,13 @@ export async function selectPeopleToAsk(
     group  by u.account_id, u.user_id
     having bool_or(m.group_id = any(${groupIds}))
     order  by u.user_id`;
-  return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
+  // Everyone in a team shares one list.
+  const lists = new Map<string, number[]>();
+  return rows.map(({ userId, memberOf, timezone, isReachable }) => {
+    const list = lists.get(memberOf) ?? memberOf.split(',').map(Number);
+    lists.set(memberOf, list);
+    return { userId, memberOf: list, timezone, isReachable };
+  });
 }
 
 /** A round of a week with the respondent numbers of the people it asks. */

@@ -21,11 +21,21 @@ import {
   selectPeopleToAsk,
 } from './opening.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import { selectQuestions } from '../questions/questions.sql.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
-import { descendantsOf, openRound, openWeek, outermost, type Parents, respondentOf } from './rounds.ts';
-import { selectParents, tryLockSurvey } from './rounds.sql.ts';
+import {
+  descendantsOf,
+  type NewRound,
+  openRound,
+  openWeek,
+  outermost,
+  type Parents,
+  peopleOfRound,
+  respondentOf,
+} from './rounds.ts';
+import { type AssignmentRow, selectParents, tryLockSurvey } from './rounds.sql.ts';
 import { frozenSegments } from './segments/frozen-segments.ts';
 import { questionsFor } from './calendar.ts';
 import {
@@ -203,28 +213,32 @@ export async function openRounds(
   if (clash) return missed(clash);
   const userIds = people.map(({ userId }) => userId);
   const sealedSegments = await frozenSegments(tx, accountId, week, key, userIds);
-  for (const { groupId, members } of rounds) {
-    const { id: scheduleId } = schedule;
-    const round = {
-      week,
-      groupId,
-      questionIds,
-      asked: members,
-      parents,
-      scheduleId,
-      without,
-      sealedSegments,
-    };
-    // One transaction runs one statement at a time.
-    await openRound(tx, accountId, key, round);
-  }
+  const { id: scheduleId } = schedule;
+  const newRounds = rounds.map(({ groupId, members: asked }): NewRound => {
+    const audience = { groupId, asked, parents, without, sealedSegments };
+    return { week, questionIds, scheduleId, ...audience };
+  });
   await avoidSequentialScans(tx);
-  await insertParticipants(tx, accountId, week, { userIds, isNew });
+  // PostgreSQL writes participants for longer than it takes to compute everyone's number.
+  const [ofRounds] = await Promise.all([
+    peopleOfRounds(key, newRounds),
+    insertParticipants(tx, accountId, week, { userIds, isNew }),
+  ]);
+  // One transaction runs one statement at a time.
+  for (const { round, rows } of ofRounds) await openRound(tx, accountId, round, rows);
   if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, { schedule, messages, isNew });
   if (isNew && !isSimulated) await recordEvent(tx, accountId, 'week.opened', week, { week });
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
+}
+
+/** Returns the people of each round as they are stored. */
+async function peopleOfRounds(key: WeekKey, rounds: readonly NewRound[]) {
+  const all: { round: NewRound; rows: readonly AssignmentRow[] }[] = [];
+  // One after another, because all compute on the same thread.
+  for (const round of rounds) all.push({ round, rows: (await peopleOfRound(key, round)).rows });
+  return all;
 }
 
 type Audience = {

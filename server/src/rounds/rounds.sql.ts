@@ -114,7 +114,11 @@ export async function upsertAsked(
 }
 
 /** A person of a round. `sealedSegments`: the segments in which the answers count, sealed; null if the round has none. */
-type AssignmentRow = { respondent: string; groupIds: readonly number[]; sealedSegments: Buffer | null };
+export type AssignmentRow = {
+  respondent: string;
+  groupIds: readonly number[];
+  sealedSegments: Buffer | null;
+};
 
 /** Writes the people of a round: their numbers, and the groups and segments in which their answers count. */
 export async function copyAssignments(

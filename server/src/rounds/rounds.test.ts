@@ -7,7 +7,15 @@ import { closeWeekNow } from '../results/close-week.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { ancestorsOf } from '../people/tree.ts';
-import { descendantsOf, hasEnded, openRound, openWeek, respondentOf, weeksToClose } from './rounds.ts';
+import {
+  descendantsOf,
+  hasEnded,
+  openRound,
+  peopleOfRound,
+  openWeek,
+  respondentOf,
+  weeksToClose,
+} from './rounds.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -99,8 +107,13 @@ test('combines what the rounds of a week ask a group and the groups above it', a
   await inTransaction(database.pool, async (tx) => {
     const key = await openWeek(tx, database.keys, id, week);
     const asked = [{ person: { userId: 1 }, memberOf: [3, 2] }];
-    await openRound(tx, id, key, { week, groupId: 2, questionIds: [7, 9], asked, parents });
-    await openRound(tx, id, key, { week, groupId: 1, questionIds: [3, 9], asked, parents });
+    for (const [groupId, questionIds] of [
+      [2, [7, 9]],
+      [1, [3, 9]],
+    ] as const) {
+      const round = { week, groupId, questionIds: [...questionIds], asked, parents };
+      await openRound(tx, id, round, (await peopleOfRound(key, round)).rows);
+    }
   });
   const rows = await database.pool`
     select group_id as "groupId", question_ids as "questionIds" from asked where account_id = ${id} order by 1`;

@@ -1,6 +1,7 @@
 // A round asks a set of questions to everyone in a group in one week. Opening it fixes who is asked and in which groups the answers
 // count. People who move or leave later do not change this (decision A11).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -8,6 +9,7 @@ import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import {
+  type AssignmentRow,
   copyAssignments,
   insertRound,
   insertWeek,
@@ -78,24 +80,17 @@ export type NewRound = {
   sealedSegments?: ReadonlyMap<string, Buffer> | undefined;
 };
 
-/**
- * Opens a round in a week that the caller has opened. Returns its id and the respondent numbers of the people, in their order. The
- * caller holds the account's lock and has made sure that the week has no round for this group from the same source, and that all
- * groups in `asked` are the asked group or its descendants.
- */
-export async function openRound(
-  tx: Transaction,
-  accountId: AccountId,
+/** The people of a round. `respondents`: their numbers in the order of `asked`. `rows`: what is stored, ordered by number. */
+type PeopleOfRound = { respondents: string[]; rows: AssignmentRow[] };
+
+/** After this number of people, other work gets its turn. */
+const peopleInTurn = 1_000;
+
+/** Returns the people of a round as they are stored. Computes in short turns, so that the caller can write other rows meanwhile. */
+export async function peopleOfRound(
   key: WeekKey,
-  round: NewRound,
-): Promise<{ roundId: number; respondents: string[] }> {
-  const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
-  const { sealedSegments } = round;
-  const aboveIds = ancestorsOf(groupId, parents).slice(1);
-  const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
-  const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
-  await upsertAsked(tx, accountId, week, askedGroups, questionIds);
-  const respondents = asked.map(({ person }) => respondentOf(key, person));
+  { asked, parents, sealedSegments }: NewRound,
+): Promise<PeopleOfRound> {
   // Everyone in a team shares one list, so that it is created and written as text once.
   const known = new Map<number, readonly number[]>();
   const groupsOf = ({ memberOf }: AskedPerson): readonly number[] => {
@@ -106,20 +101,44 @@ export async function openRound(
     known.set(own, groups);
     return groups;
   };
-  const people = asked.map((one, i) => {
-    const respondent = respondents[i] as string;
-    return { respondent, groupIds: groupsOf(one), sealedSegments: sealedSegments?.get(respondent) ?? null };
-  });
+  const rows: AssignmentRow[] = [];
+  for (const one of asked) {
+    if (rows.length % peopleInTurn === peopleInTurn - 1) await nextTurn();
+    const respondent = respondentOf(key, one.person);
+    rows.push({
+      respondent,
+      groupIds: groupsOf(one),
+      sealedSegments: sealedSegments?.get(respondent) ?? null,
+    });
+  }
+  const respondents = rows.map(({ respondent }) => respondent);
   // Ordered by number. In the order of the people, a database dump would reveal whose number is whose.
-  await copyAssignments(
-    tx,
-    accountId,
+  return { respondents, rows: rows.toSorted((a, b) => (a.respondent < b.respondent ? -1 : 1)) };
+}
+
+/**
+ * Opens a round in a week that the caller has opened. `people`: the rows of peopleOfRound. The caller holds the
+ * account's lock and has made sure that the week has no round for this group from the same source, and that all groups in `asked` are the
+ * asked group or its descendants.
+ */
+export async function openRound(
+  tx: Transaction,
+  accountId: AccountId,
+  { week, groupId, questionIds, parents, scheduleId, without = new Set() }: NewRound,
+  people: readonly AssignmentRow[],
+): Promise<void> {
+  const aboveIds = ancestorsOf(groupId, parents).slice(1);
+  const roundId = await insertRound(tx, accountId, {
     week,
-    roundId,
-    people.toSorted((a, b) => (a.respondent < b.respondent ? -1 : 1)),
-  );
+    groupId,
+    questionIds,
+    aboveIds,
+    scheduleId: scheduleId ?? null,
+  });
+  const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
+  await upsertAsked(tx, accountId, week, askedGroups, questionIds);
+  await copyAssignments(tx, accountId, week, roundId, people);
   await raiseVersion(tx, accountId);
-  return { roundId, respondents };
 }
 
 /** Returns the ids of a group and its descendants, in ascending order. Takes as long as there are such groups. */

@@ -225,6 +225,20 @@ describe('a batch', () => {
     expect(answersOf(second.results)).toEqual({ 1: 10, 2: 5, 3: 5 });
   });
 
+  test('does not wait for a team that is too small, even if two rounds ask its people the question', () => {
+    const small = people.filter((name) => !/b[4-7]/.test(name));
+    const assignments = data.assignments.filter(({ respondent }) => small.includes(respondent));
+    const again = assignments.filter(({ groupIds }) => groupIds.includes(teams.b));
+    const twice: WeekData = {
+      ...data,
+      rounds: [...data.rounds, { id: 2, groupId: teams.b, questionIds: [1], aboveIds: [1] }],
+      assignments: [...assignments, ...again.map((one) => ({ ...one, roundId: 2 }))],
+    };
+    const { counted, results } = addBatch(answersFrom(small), none, turnoutOf(twice), { isLast: false });
+    expect(counted.toSorted()).toEqual(small.toSorted());
+    expect(answersOf(results)).toEqual({ 1: 13, 2: 8, 3: null });
+  });
+
   test('at closing counts the remaining people in cells with others, and adds their comments', () => {
     const five = people.slice(1, 6);
     const first = add1(answersFrom(five), none);

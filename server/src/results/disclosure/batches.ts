@@ -100,20 +100,20 @@ function askedCountOf(
   asked: readonly QuestionWithAnswers[],
   { people, roundById }: Turnout,
 ): (key: number) => number | undefined {
-  const counts = new Map<number, Set<number>>();
-  for (let person = 0; person < people.count; person++) {
-    for (const { roundId, groupIds } of people.assignmentsOf(person)) {
+  const counts = new Map<number, number>();
+  for (const [team, size] of people.teamSizes().entries()) {
+    // Each once, even if several rounds ask the team the same question.
+    const keys = new Set<number>();
+    for (const { roundId, groupIds } of people.teams[team] ?? []) {
       const { questionIds } = roundById.get(roundId) as WeekRound;
       for (const [number, { question }] of asked.entries()) {
         if (!questionIds.includes(question.id)) continue;
-        for (const group of groupIds) {
-          const key = group * asked.length + number;
-          counts.set(key, (counts.get(key) ?? new Set()).add(person));
-        }
+        for (const group of groupIds) keys.add(group * asked.length + number);
       }
     }
+    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + size);
   }
-  return (key) => counts.get(key)?.size;
+  return (key) => counts.get(key);
 }
 
 /** Returns a result with the batch added to it. */

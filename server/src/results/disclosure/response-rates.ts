@@ -31,8 +31,9 @@ export function responseRates(turnout: Turnout): Rate[] {
   const { data, done, people: everyone } = turnout;
   const teams = everyone.teams.map((assigned) => assigned.filter(({ isWithdrawn }) => !isWithdrawn));
   const respondents = respondentsOf(everyone, teams);
-  const assignmentsOf = respondents.map((respondent) => teams[everyone.teamOf(respondent)] as Assigned[]);
-  const { combinations, sets } = setsOfRates(assignmentsOf, turnout);
+  const teamOf = respondents.map((respondent) => everyone.teamOf(respondent));
+  const assignmentsOf = teamOf.map((team) => teams[team] as Assigned[]);
+  const { combinations, sets } = setsOfRates(teams, teamOf, turnout);
   const doneBy = respondents.map((respondent) => done[respondent]);
   const peopleIn = peopleOf(turnout);
   const totals = new Map<number, Total>();
@@ -90,38 +91,29 @@ function respondentsOf(people: WeekPeople, teams: readonly Assigned[][]): number
 
 /**
  * Returns the people who were asked the same questions in a group, for each group and combination of questions. The number of a set is the
- * position in `combinations`. `assignmentsOf`: of each person, the same list for everyone in a team.
+ * position in `combinations`. `teams`: what each team is asked. `teamOf`: the team of each person.
  */
 function setsOfRates(
-  assignmentsOf: readonly Assigned[][],
+  teams: readonly Assigned[][],
+  teamOf: readonly number[],
   turnout: Turnout,
 ): { combinations: SameQuestions[]; sets: GroupSet[] } {
   const known = new Map<string, SameQuestions>();
-  const askedBy = (assignments: Assigned[]) =>
-    askedIn(assignments, turnout).map((one) => {
+  const askedOf = teams.map(() => [] as string[]);
+  for (const team of new Set(teamOf)) {
+    askedOf[team] = askedIn(teams[team] as Assigned[], turnout).map((one) => {
       const key = `${one.groupId} ${one.questionIds.join()}`;
-      const same = known.get(key) ?? one;
-      known.set(key, same);
-      return same;
+      if (!known.has(key)) known.set(key, one);
+      return key;
     });
-  const teams = new Map<Assigned[], SameQuestions[]>();
-  const askedOf = assignmentsOf.map((assignments) => {
-    const asked = teams.get(assignments) ?? askedBy(assignments);
-    teams.set(assignments, asked);
-    return asked;
-  });
-  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
-  const numbers = new Map(combinations.map((one, number) => [one, number]));
-  // People of a team share their list, also that of the numbers.
-  const numbersOfLists = new Map<readonly SameQuestions[], number[]>();
-  const numbersOf = (list: readonly SameQuestions[]) => {
-    const own = numbersOfLists.get(list) ?? list.map((one) => numbers.get(one) as number);
-    numbersOfLists.set(list, own);
-    return own;
-  };
+  }
+  const keys = [...known.keys()].toSorted();
+  const combinations = keys.map((key) => known.get(key) as SameQuestions);
+  const numbers = new Map(keys.map((key, number) => [key, number]));
+  const numbersOf = askedOf.map((list) => list.map((key) => numbers.get(key) as number));
   const sets = setsOf(
-    assignmentsOf.length,
-    (person) => numbersOf(askedOf[person] as SameQuestions[]),
+    teamOf.length,
+    (person) => numbersOf[teamOf[person] as number] as number[],
     (number) => turnout.treeOf((combinations[number] as SameQuestions).groupId),
   );
   return { combinations, sets };
@@ -130,11 +122,7 @@ function setsOfRates(
 /** Returns how many people were asked anything in each group and segment, including withdrawn ones: they may have answered before. */
 function peopleOf(turnout: Turnout): Map<number, number> {
   const { people } = turnout;
-  const sizes = people.teams.map(() => 0);
-  for (let person = 0; person < people.count; person++) {
-    const team = people.teamOf(person);
-    sizes[team] = (sizes[team] as number) + 1;
-  }
+  const sizes = people.teamSizes();
   const counts = new Map<number, number>();
   const add = (id: number, count: number) => counts.set(id, (counts.get(id) ?? 0) + count);
   for (const [team, assignments] of people.teams.entries()) {
