@@ -42,14 +42,15 @@ const minimumBytesPerSecond = 16_384;
 /** Caches a response that was sent. `largest`: the maximum size in bytes. */
 export type Keep = { add: (response: SentResponse) => void; largest: number };
 
-/** Sends a value as JSON, or text or bytes as they are. Bytes must not be changed afterwards. The ETag is computed from the bytes. */
+/** Sends a value as JSON, or text or bytes as they are. The ETag is computed from the bytes. */
 export async function sendValue(
   request: FastifyRequest,
   reply: FastifyReply,
   keep: Keep,
   value: unknown,
 ): Promise<FastifyReply> {
-  const bytes = bytesOf(value);
+  const isText = typeof value === 'string' || value instanceof Uint8Array;
+  const bytes = Buffer.from((isText ? value : JSON.stringify(value)) as string);
   const etag = etagOf(bytes);
   if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = bytes.length <= smallBytes ? 'identity' : settleEncoding(request, reply);
@@ -57,12 +58,6 @@ export async function sendValue(
   withType(reply);
   keep.add({ etag, headers: traitsOf(reply), bytes: body });
   return reply.send(body);
-}
-
-function bytesOf(value: unknown): Buffer {
-  if (Buffer.isBuffer(value)) return value;
-  const isText = typeof value === 'string' || value instanceof Uint8Array;
-  return Buffer.from((isText ? value : JSON.stringify(value)) as string);
 }
 
 /** Sends a cached response. */

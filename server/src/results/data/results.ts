@@ -12,7 +12,7 @@ import {
   type FramesWanted,
   preferFragments,
   resultsFromFragments,
-  bytesFromFragments,
+  textFromFragments,
   valuesFromFragments,
 } from '../fragments/read-fragments.ts';
 import { askedFromPacks, resultsFromPacks, valuesFromPacks } from '../fragments/read-packs.ts';
@@ -69,13 +69,13 @@ export async function kpiValuesResponse(
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const isPlain = reader.numbers === 'plain';
-    const bytes = await ofOneGroup(reading, reader, query, async (db, wanted) => {
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) => {
       const kpi = isPlain && (await reader.names.kpi(db, reader, kpiId));
       return kpi
         ? kpiChunks(kpi, valuesFromFragments(db, wanted, { kind: fragmentKinds.kpiValues, kpiId }))
         : undefined;
     });
-    if (bytes) return bytes;
+    if (text !== undefined) return text;
     const groupId = groupIdIn(query.groupId);
     const one = { groupId, kpiId, kind: query.kind };
     const rows = await reading.once(async (db) => {
@@ -114,12 +114,12 @@ async function ofOneGroup(
   reader: Reader,
   { groupId, kind, window }: ResultsQuery,
   chunksOf: (db: Db, wanted: FramesWanted) => Promise<ResponseChunks | undefined>,
-): Promise<Buffer | undefined> {
+): Promise<string | undefined> {
   if (!window || !isLong(window)) return undefined;
   const scope = { groupId: groupIdIn(groupId), withSubgroups: false, kind };
   return reading.once(async (db) => {
     const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
-    return chunks && bytesFromFragments(reader, chunks);
+    return chunks && textFromFragments(reader, chunks);
   });
 }
 
@@ -170,10 +170,10 @@ export async function ratesResponse(
   const { accountId } = reader;
   if (!query.withSubgroups) {
     const isPlain = reader.numbers === 'plain';
-    const bytes = await ofOneGroup(reading, reader, query, async (db, wanted) =>
+    const text = await ofOneGroup(reading, reader, query, async (db, wanted) =>
       isPlain ? rateChunks(valuesFromFragments(db, wanted, { kind: fragmentKinds.rates })) : undefined,
     );
-    if (bytes) return bytes;
+    if (text !== undefined) return text;
     const groupId = groupIdIn(query.groupId);
     const rows = await reading.once(async (db) => {
       const found = await selectGroupRates(db, accountId, { groupId, kind: query.kind }, query.window);
@@ -219,13 +219,13 @@ export async function resultsResponse(
   const { questionIds, language, comments, granular } = wanted;
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups && !comments && !granular) {
-    const bytes = await ofOneGroup(reading, reader, { ...query, window }, async (db, frames) => {
+    const text = await ofOneGroup(reading, reader, { ...query, window }, async (db, frames) => {
       const questions = await translatedQuestions(db, reader, language);
       const values: WriteValues = (included) =>
         resultsFromFragments(db, { ...frames, questionIds }, questions, included);
       return resultChunks(values, undefined);
     });
-    if (bytes) return bytes;
+    if (text !== undefined) return text;
     const one = { groupId: groupIdIn(query.groupId), kind: query.kind, questionIds };
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([
@@ -305,11 +305,11 @@ export async function askedQuestionsResponse(
   const window = query.window ?? lastWeeks(dayIn(reader.timezone, query.now));
   if (!query.withSubgroups) {
     const ofGroup = { ...query, window, kind: 'group' as const }; // no questions are asked of segments
-    const bytes = await ofOneGroup(reading, reader, ofGroup, async (db, wanted) => {
+    const text = await ofOneGroup(reading, reader, ofGroup, async (db, wanted) => {
       const questions = await translatedQuestions(db, reader, language);
       return askedChunks((lists) => askedFromFragments(db, wanted, lists), questions);
     });
-    if (bytes) return bytes;
+    if (text !== undefined) return text;
     const groupId = groupIdIn(query.groupId);
     const [rows, questions] = await reading.once(async (db) => {
       const [found, all] = await Promise.all([

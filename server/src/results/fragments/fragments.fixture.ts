@@ -123,8 +123,7 @@ export async function responseFrom(
 }
 
 async function wholeOf(response: ResponseText): Promise<{ text: string; isFromFragments: boolean }> {
-  if (!(response instanceof StreamedResponse))
-    return { text: Buffer.from(response as string).toString(), isFromFragments: false };
+  if (!(response instanceof StreamedResponse)) return { text: response, isFromFragments: false };
   const parts: Buffer[] = [];
   let isFromFragments = false;
   for await (const chunk of response.chunks()) {

@@ -169,15 +169,17 @@ function listsIn(lists: Set<string>): (frames: Frames) => void {
   };
 }
 
-/** Returns the bytes of chunks from fragments, or undefined if the response has to be read from rows. */
-export async function bytesFromFragments(
+/** Returns the text of chunks from fragments, or undefined if it has to be read from rows. */
+export async function textFromFragments(
   { accountId, onDamage }: { accountId: AccountId; onDamage: OnDamage },
   chunks: ResponseChunks,
-): Promise<Buffer | undefined> {
-  const parts: Uint8Array[] = [];
+): Promise<string | undefined> {
+  let text = '';
   try {
-    for await (const chunk of chunks) parts.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-    return Buffer.concat(parts);
+    // A chunk ends with a frame, so no character is divided.
+    for await (const chunk of chunks)
+      text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    return text;
   } catch (error) {
     if (error instanceof DamagedFrames) onDamage(accountId, error);
     else if (!(error instanceof NotInFragments)) throw error;

@@ -37,8 +37,8 @@ export type ResultsQuery = {
   now: number;
 };
 
-/** The text of a response, complete or, if it can be long, streamed. Bytes are not changed afterwards. */
-export type ResponseText = string | Uint8Array | StreamedResponse;
+/** The text of a response, complete or, if it can be long, streamed. */
+export type ResponseText = string | StreamedResponse;
 
 /** Returns the scope; all groups, or all segments, if no group is given. Throws a Fault if the group does not exist. */
 export async function findScope(
