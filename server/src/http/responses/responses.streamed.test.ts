@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../base/errors.ts';
+import { giveAway } from '../../base/given-memory.ts';
 import { StreamedResponse } from './responses.ts';
 import { openResponseCache } from './response-cache.ts';
 import { limitConcurrency } from '../concurrency.ts';
@@ -68,6 +69,25 @@ describe('a streamed response', () => {
     const { headers } = await send();
     const authorization = (await world.account()).token;
     expect((await send({ authorization, 'if-none-match': headers.etag ?? '' })).status).toBe(200);
+  });
+
+  test('memory that is given away is freed when it is sent, not before, and not if the response is cached', async () => {
+    const of = (letter: string) => giveAway(Buffer.alloc(300_000, letter));
+    const expected = ['a', 'b', 'c'].map((letter) => letter.repeat(300_000)).join('');
+    let chunks: Buffer[] = [];
+    const sending = () =>
+      new StreamedResponse('1', async function* () {
+        yield* (chunks = ['a', 'b', 'c'].map(of));
+      });
+    for (const cache of [openResponseCache(0), openResponseCache(16 * 1_000_000)]) {
+      const { begin, send } = await open(async () => sending(), [], cache);
+      const slow = (await begin()).pause();
+      // A client that does not read has no effect on the bytes that it gets later.
+      for (let i = 0; i < 50; i++) await send({}, 'HEAD');
+      expect((await text(slow)) === expected).toBe(true);
+      expect((await send()).bytes.toString() === expected).toBe(true);
+      expect(chunks.map(({ length }) => length)).toEqual(Array(3).fill(cache.largest === 0 ? 0 : 300_000));
+    }
   });
 
   test.each(encodings)('%s: data is read only as fast as the client takes it', async (encoding) => {

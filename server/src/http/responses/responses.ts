@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../../base/errors.ts';
+import { freeGiven } from '../../base/given-memory.ts';
 import type { Log } from '../../base/log.ts';
 import { asFault } from '../../db/db.ts';
 import type { SentResponse } from './response-cache.ts';
@@ -85,6 +86,7 @@ export function sendLong(
   if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has disconnected
   const { source, ended } = streamInTurn(request, reply, { concurrency, readers, accountId }, chunks);
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
+  freeWhenSent(reply.raw, () => sent.isTooLong());
   const compression = compressor(encoding);
   // An error of the source also fails the streams after it.
   const body = compression ? pipeline(source, compression, sent, () => {}) : pipeline(source, sent, () => {});
@@ -145,6 +147,19 @@ async function* inSlot(response: ServerResponse, { concurrency, accountId, ended
   }
 }
 
+/**
+ * Frees the memory of a response's chunks that was given away, as soon as the operating system has them. Only the callback of a write says that it has.
+ * `mayFree`: whether nothing else needs what was written until then.
+ */
+function freeWhenSent(response: ServerResponse, mayFree: () => boolean): void {
+  const write: (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean =
+    response.write.bind(response);
+  response.write = (chunk: Uint8Array) =>
+    write(chunk, (error) => {
+      if (!error && mayFree()) freeGiven(chunk);
+    });
+}
+
 /** Passes bytes through and collects them until the end, unless there are more than `largest`. */
 class Sent extends Transform {
   private readonly largest: number;
@@ -158,15 +173,20 @@ class Sent extends Transform {
     this.onWhole = onWhole;
   }
 
+  /** Whether there were too many bytes, so that none of them are kept. */
+  isTooLong(): boolean {
+    return this.length > this.largest;
+  }
+
   override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
     this.length += chunk.length;
-    if (this.length <= this.largest) this.chunks.push(chunk);
-    else this.chunks = [];
+    if (this.isTooLong()) this.chunks = [];
+    else this.chunks.push(chunk);
     done(null, chunk);
   }
 
   override _flush(done: () => void): void {
-    if (this.length <= this.largest) this.onWhole(Buffer.concat(this.chunks));
+    if (!this.isTooLong()) this.onWhole(Buffer.concat(this.chunks));
     done();
   }
 }

@@ -1,4 +1,5 @@
 // Bytes that are put together for a response. Pure.
+import { giveAway } from '../../base/given-memory.ts';
 
 /** How many bytes are handed out together, because every chunk that is sent has a fixed cost. */
 const chunkBytes = 262_144;
@@ -37,9 +38,9 @@ export class Output {
     return this.length >= chunkBytes;
   }
 
-  /** Returns what has been collected since the last call. */
+  /** Returns what has been collected since the last call, and gives it away. */
   rest(): Buffer {
-    const bytes = this.buffer.subarray(0, this.length);
+    const bytes = giveAway(this.buffer.subarray(0, this.length));
     this.buffer = Buffer.alloc(0);
     this.length = 0;
     this.nextBytes = bufferBytes;

@@ -3,6 +3,7 @@
 import { type Week } from '@soundings/contract/weeks.ts';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRawSync, inflateRaw } from 'node:zlib';
+import { freeGiven, giveAway } from '../../base/given-memory.ts';
 import { DamagedFrames, type FrameOwner } from './frames.ts';
 
 /** The number of consecutive ids in a block. A pack then mostly has less than 8 KB, which PostgreSQL reads as one row. */
@@ -75,13 +76,14 @@ const spareBytes = 64;
 export async function openPacks(stored: readonly StoredPack[]): Promise<Pack[]> {
   const all = stored.reduce((sum, { bytes }) => sum + bytes, 0);
   const longest = stored.reduce((sum, { text }) => sum + text.length, 0);
-  const compressed = Buffer.allocUnsafe(longest + end.length);
+  const compressed = giveAway(Buffer.allocUnsafeSlow(longest + end.length));
   let length = 0;
   for (const { text } of stored)
     length += compressed.write(text.toString('latin1', 2 * digits, text.length), length, 'base64');
   length += end.copy(compressed, length);
   // A little more room than needed: otherwise a second buffer of this size would be allocated, to find that nothing is left.
   const bytes = await inflate(compressed.subarray(0, length), { chunkSize: all + spareBytes });
+  freeGiven(compressed);
   if (bytes.length !== all) throw new DamagedFrames('The length of a pack is wrong');
   let from = 0;
   return stored.map(({ owner, bytes: own }) => new Pack(owner, bytes.subarray(from, (from += own))));
