@@ -623,6 +623,7 @@ const writers: Record<string, string[]> = {
   scim_requests: ['scim/request-log.sql.ts'],
   sent_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
   removed_people: ['sync/parts/sent-people.sql.ts'], // a temporary table
+  planned_writes: ['sync/parts/planned-writes.sql.ts'], // a temporary table
   users: [
     'scim/applying/takeover.sql.ts',
     'sync/parts/sent-people.sql.ts',

@@ -231,7 +231,7 @@ export async function copyInto(
   statement: postgres.PendingQuery<postgres.Row[]>,
   rows: Iterable<readonly CopyValue[]> | AsyncIterable<Iterable<readonly CopyValue[]>>,
 ): Promise<void> {
-  await copyBytes(statement, Symbol.asyncIterator in rows ? copyBatches(rows) : copyChunks(rows));
+  await copyBytes(statement, Symbol.asyncIterator in rows ? copyBatches(rows) : copyFormat(rows));
 }
 
 /** Like `copyInto`, for data that is already in the format of `statement`, in chunks. */
@@ -278,10 +278,11 @@ const chunkLength = 256 * 1024;
 async function* copyBatches(
   batches: AsyncIterable<Iterable<readonly CopyValue[]>>,
 ): AsyncGenerator<Buffer, void> {
-  for await (const rows of batches) yield* copyChunks(rows);
+  for await (const rows of batches) yield* copyFormat(rows);
 }
 
-function* copyChunks(rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
+/** Yields rows in the format of `copy … from stdin`. */
+export function* copyFormat(rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
   let text = '';
   for (const row of rows) {
     for (let i = 0; i < row.length; i++) {
@@ -382,9 +383,7 @@ export function asFault(error: unknown): unknown {
       'unavailable',
       'unavailable',
       'The account is being changed by another request. Try again in a moment.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (code === missingReference && isOfAccount(error)) {

@@ -11,17 +11,21 @@ import type { Plan } from './plan.ts';
 import { eraseUserChanges } from './runs.sql.ts';
 import {
   clearChangedEmails,
+  copiedMemberships,
+  copiedUsers,
   copyGroups,
   copyMemberships,
   copyUsers,
   deleteGroups,
   deleteMemberships,
+  type MembershipRow,
   takeGroupIds,
   takeUserIds,
   updateFingerprints,
   updateGroupParents,
   updateGroups,
   updateUsers,
+  type WrittenUser,
 } from './sync.sql.ts';
 import type { TargetTree } from './target-tree.ts';
 
@@ -32,21 +36,34 @@ export async function applyPlan(
   { targets }: TargetTree,
   plan: Plan,
 ): Promise<void> {
-  const newGroups = await writeGroups(tx, accountId, plan, organization.isDirectory === true);
+  const newGroups = await newGroupIds(tx, plan);
+  await writeGroups(tx, accountId, plan, { newGroups, isDirectory: organization.isDirectory === true });
   await removeUsers(tx, accountId, plan.users.remove);
-  await writeUsers(tx, accountId, organization, { targets, newGroups }, plan);
+  const newUserIds = await takeUserIds(tx, plan.users.create.length);
+  await writeUsers(
+    tx,
+    accountId,
+    writesOf(accountId, organization, { targets, newGroups, newUserIds }, plan),
+  );
   await deleteGroups(tx, accountId, plan.groups.remove);
 }
 
-/** Creates and updates groups. Returns the ids of the new ones by externalId. */
+/** Reserves the ids of the groups that a plan creates. Returns them by externalId. */
+export async function newGroupIds(
+  tx: Transaction,
+  { groups }: Pick<Plan, 'groups'>,
+): Promise<ReadonlyMap<string, number>> {
+  const ids = await takeGroupIds(tx, groups.create.length);
+  return new Map(groups.create.map(({ externalId }, i) => [externalId, ids[i] as number]));
+}
+
+/** Creates and updates groups. */
 export async function writeGroups(
   tx: Transaction,
   accountId: AccountId,
   { groups }: Pick<Plan, 'groups'>,
-  isDirectory: boolean,
-): Promise<ReadonlyMap<string, number>> {
-  const newGroupIds = await takeGroupIds(tx, groups.create.length);
-  const newGroups = new Map(groups.create.map(({ externalId }, i) => [externalId, newGroupIds[i] as number]));
+  { newGroups, isDirectory }: { newGroups: ReadonlyMap<string, number>; isDirectory: boolean },
+): Promise<void> {
   const withParentId = <T extends { parent: GroupKey | null }>(group: T) => ({
     ...group,
     parentId: group.parent === null ? null : idIn(newGroups, group.parent),
@@ -59,7 +76,6 @@ export async function writeGroups(
   );
   await updateGroups(tx, accountId, groups.update.map(withParentId));
   await updateGroupParents(tx, accountId, groups.moveUp.map(withParentId));
-  return newGroups;
 }
 
 /** Removes users, and erases the values of their earlier changes. */
@@ -80,48 +96,67 @@ export async function removeUsers(
   );
 }
 
+/** What a plan writes of users and memberships. The new ones are in the format of COPY; undefined if there are none. */
+export type UserWrites = {
+  updated: WrittenUser[];
+  confirmed: { id: number; fingerprint: string }[];
+  removedMemberships: MembershipRow[];
+  newUsers: Iterable<Uint8Array> | undefined;
+  newMemberships: Iterable<Uint8Array> | undefined;
+};
+
+/** Returns what a plan writes of users and memberships. `newUserIds`: reserved ids for the users that it creates. */
+export function writesOf(
+  accountId: AccountId,
+  organization: SentOrganization,
+  {
+    targets,
+    newGroups,
+    newUserIds,
+  }: Pick<TargetTree, 'targets'> & { newGroups: ReadonlyMap<string, number>; newUserIds: number[] },
+  { users, memberships }: Pick<Plan, 'users' | 'memberships'>,
+): UserWrites {
+  const force = organization.settings.forceSetLanguage === true;
+  const idOfName = (name: string) => targets.get(name)?.id ?? newGroups.get(name) ?? null;
+  const withFingerprint = <T extends { externalId: string }>(user: T) => {
+    const sent = organization.data.users?.[organization.places.users.get(user.externalId) as number] as User;
+    return { ...user, fingerprint: fingerprintOf(sent, force, idOfName) };
+  };
+  const created = users.create.map((user, i) => ({ ...withFingerprint(user), id: newUserIds[i] as number }));
+  const newUsers = new Map(created.map(({ externalId, id }) => [externalId, id]));
+  const added = memberships.add.map(({ user, kind, group }) => ({
+    userId: typeof user === 'number' ? user : (newUsers.get(user) as number),
+    kind,
+    groupId: idIn(newGroups, group),
+  }));
+  return {
+    updated: users.update.map(withFingerprint),
+    confirmed: users.confirm.map(withFingerprint),
+    removedMemberships: memberships.remove.map(({ user, kind, group }) => ({
+      userId: user,
+      kind,
+      groupId: group,
+    })),
+    newUsers:
+      created.length > 0 ? copiedUsers(accountId, created, organization.isDirectory === true) : undefined,
+    newMemberships: added.length > 0 ? copiedMemberships(accountId, added) : undefined,
+  };
+}
+
 /** Creates and updates users and their memberships. */
 export async function writeUsers(
   tx: Transaction,
   accountId: AccountId,
-  organization: SentOrganization,
-  { targets, newGroups }: Pick<TargetTree, 'targets'> & { newGroups: ReadonlyMap<string, number> },
-  { users, memberships }: Pick<Plan, 'users' | 'memberships'>,
+  { updated, confirmed, removedMemberships, newUsers, newMemberships }: UserWrites,
 ): Promise<void> {
-  const force = organization.settings.forceSetLanguage === true;
-  const withFingerprint = <T extends { externalId: string }>(user: T) => {
-    const idOfName = (name: string) => targets.get(name)?.id ?? newGroups.get(name) ?? null;
-    const sent = organization.data.users?.[organization.places.users.get(user.externalId) as number] as User;
-    return { ...user, fingerprint: fingerprintOf(sent, force, idOfName) };
-  };
-  await deleteMemberships(
-    tx,
-    accountId,
-    memberships.remove.map(({ user, kind, group }) => ({ userId: user, kind, groupId: group })),
-  );
-  const updates = users.update.map(withFingerprint);
-  await clearChangedEmails(tx, accountId, updates);
-  await updateUsers(tx, accountId, updates);
-  const inactive = updates.filter(({ active }) => !active).map(({ id }) => id);
+  await deleteMemberships(tx, accountId, removedMemberships);
+  await clearChangedEmails(tx, accountId, updated);
+  await updateUsers(tx, accountId, updated);
+  const inactive = updated.filter(({ active }) => !active).map(({ id }) => id);
   await revokeAccess(tx, accountId, inactive);
-  await updateFingerprints(tx, accountId, users.confirm.map(withFingerprint));
-  const newUserIds = await takeUserIds(tx, users.create.length);
-  const newUsers = new Map(users.create.map(({ externalId }, i) => [externalId, newUserIds[i] as number]));
-  await copyUsers(
-    tx,
-    accountId,
-    users.create.map((user) => ({ ...withFingerprint(user), id: newUsers.get(user.externalId) as number })),
-    organization.isDirectory === true,
-  );
-  await copyMemberships(
-    tx,
-    accountId,
-    memberships.add.map(({ user, kind, group }) => ({
-      userId: typeof user === 'number' ? user : (newUsers.get(user) as number),
-      kind,
-      groupId: idIn(newGroups, group),
-    })),
-  );
+  await updateFingerprints(tx, accountId, confirmed);
+  if (newUsers) await copyUsers(tx, newUsers);
+  if (newMemberships) await copyMemberships(tx, newMemberships);
 }
 
 const idIn = (newGroups: ReadonlyMap<string, number>, key: GroupKey) =>

@@ -1,6 +1,6 @@
 // The limits on how many users and groups a request may create, update and delete (§2.2). Pure.
 import { maxChangesCeiling, maxChangesDefault } from '@soundings/contract/limits.ts';
-import type { Settings } from '@soundings/contract/organization.ts';
+import type { Settings, Summary } from '@soundings/contract/organization.ts';
 import type { Findings } from './findings.ts';
 import type { Plan } from './plan.ts';
 
@@ -32,3 +32,9 @@ export function checkLimits(
     findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
   }
 }
+
+/** Returns whether what is planned so far exceeds no limit. */
+export const isWithinLimits = (settings: Settings, summary: Summary): boolean =>
+  limits.every(
+    ([setting, kind, counted]) => summary[kind][counted] <= (settings[setting] ?? maxChangesDefault),
+  );

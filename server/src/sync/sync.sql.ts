@@ -1,7 +1,15 @@
 // SQL that reads the current state for a plan and applies the plan, with a fixed number of statements for any number of people.
 // Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
-import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
+import {
+  type AccountId,
+  copyBytes,
+  copyFormat,
+  copyInto,
+  type Db,
+  inBatches,
+  type Transaction,
+} from '../db/db.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
 
@@ -255,39 +263,42 @@ export type WrittenUser = {
   fingerprint: string;
 };
 
-export async function copyUsers(
-  tx: Transaction,
+/** Yields new users in the format of `copyUsers`. */
+export const copiedUsers = (
   accountId: AccountId,
   users: WrittenUser[],
   isDirectory: boolean,
-): Promise<void> {
-  if (users.length === 0) return;
-  const rows = users.map(
-    (user) =>
-      [
-        accountId,
-        user.id,
-        user.externalId,
-        true,
-        isDirectory,
-        user.firstName,
-        user.lastName,
-        user.email,
-        user.emailKey,
-        user.phone,
-        user.active,
-        user.timezone,
-        user.language,
-        user.role,
-        user.rolePending,
-        JSON.stringify(user.attributes),
-        user.fingerprint,
-      ] as const,
+): Generator<Buffer> =>
+  copyFormat(
+    users.map(
+      (user) =>
+        [
+          accountId,
+          user.id,
+          user.externalId,
+          true,
+          isDirectory,
+          user.firstName,
+          user.lastName,
+          user.email,
+          user.emailKey,
+          user.phone,
+          user.active,
+          user.timezone,
+          user.language,
+          user.role,
+          user.rolePending,
+          JSON.stringify(user.attributes),
+          user.fingerprint,
+        ] as const,
+    ),
   );
-  await copyInto(
+
+export async function copyUsers(tx: Transaction, users: Iterable<Uint8Array>): Promise<void> {
+  await copyBytes(
     tx`copy users (account_id, user_id, external_id, managed, by_scim, first_name, last_name, email, email_key, phone,
                    active, timezone, language, role, role_pending, attributes, fingerprint) from stdin`,
-    rows,
+    users,
   );
 }
 
@@ -337,16 +348,12 @@ export async function updateFingerprints(
 
 export type MembershipRow = { userId: number; kind: MembershipKind; groupId: number };
 
-export async function copyMemberships(
-  tx: Transaction,
-  accountId: AccountId,
-  rows: MembershipRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await copyInto(
-    tx`copy memberships (account_id, user_id, kind, group_id) from stdin`,
-    rows.map(({ userId, kind, groupId }) => [accountId, userId, kind, groupId] as const),
-  );
+/** Yields memberships in the format of `copyMemberships`. */
+export const copiedMemberships = (accountId: AccountId, rows: MembershipRow[]): Generator<Buffer> =>
+  copyFormat(rows.map(({ userId, kind, groupId }) => [accountId, userId, kind, groupId] as const));
+
+export async function copyMemberships(tx: Transaction, rows: Iterable<Uint8Array>): Promise<void> {
+  await copyBytes(tx`copy memberships (account_id, user_id, kind, group_id) from stdin`, rows);
 }
 
 export async function deleteMemberships(

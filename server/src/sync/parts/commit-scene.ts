@@ -88,13 +88,13 @@ export async function openScene(
   };
 }
 
-/** A part that lists users, and how many users the parts before it list. `isChanged`: whether it has to be read again to be applied. */
-export type PlacedPart = PartRow & { usersBefore: number; isChanged: boolean; digest: string };
+/** A part that lists users, and how many users the parts before it list. `digest`: of its plan; empty if no one in it may have changed. */
+export type PlacedPart = PartRow & { usersBefore: number; digest: string };
 
 function placed(parts: PartRow[]): PlacedPart[] {
   let usersBefore = 0;
   return parts.map((part) => {
-    const one = { ...part, usersBefore, isChanged: false, digest: '' };
+    const one = { ...part, usersBefore, digest: '' };
     usersBefore += part.users ?? 0;
     return one;
   });
@@ -111,7 +111,7 @@ export async function comparePart(
   scene: Scene,
   placedPart: PlacedPart,
   findings: Findings,
-  note: NoteUnchanged = () => {},
+  note: NoteUnchanged,
 ): Promise<ComparedPart> {
   const { tx, accountId, account, known, tree } = scene;
   const { part, usersBefore } = placedPart;

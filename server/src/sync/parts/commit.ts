@@ -1,9 +1,9 @@
 // Processes the parts of a push as one request, in one transaction, with the memory of one part: a request of a million people would need
-// gigabytes. It reads the parts one after another. The first time, it checks and plans each; what concerns several parts is compared in the
-// database. If the changes are to be applied, it reads the changed parts again, plans them in the same way, and writes them.
+// gigabytes. It reads the parts one after another, checks and plans each, and stores what is to be written; what concerns several parts is
+// compared in the database. Only when everything is checked, and if the changes are to be applied, they are written.
 import { isDryRun } from '@soundings/contract/dry-run.ts';
 import { maxFaultsListed, mostUnappliedChanges } from '@soundings/contract/limits.ts';
-import type { Change, Counts, Summary, User } from '@soundings/contract/organization.ts';
+import type { Change, Counts, Settings, Summary, User } from '@soundings/contract/organization.ts';
 import { createHash } from 'node:crypto';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { raiseVersion } from '../../accounts/accounts.sql.ts';
@@ -11,9 +11,9 @@ import { notePending } from '../../auth/pending-administrators.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import type { DeleteGroupResults } from '../../people/groups.ts';
-import { removeUsers, writeGroups, writeUsers } from '../apply.ts';
-import { checkLimits } from '../change-limits.ts';
-import { duplicateFault, positionOf } from '../check.ts';
+import { newGroupIds, removeUsers, writeGroups, writesOf, writeUsers } from '../apply.ts';
+import { checkLimits, isWithinLimits } from '../change-limits.ts';
+import { duplicateFault, positionOf, type SentOrganization } from '../check.ts';
 import type { Administrator } from '../current-state.ts';
 import { type Findings, newFindings } from '../findings.ts';
 import { matchAdministrators, matchGroups, matchUsers, staysAdministrated, wantedEmails } from '../match.ts';
@@ -37,18 +37,21 @@ import {
   updateFailed,
 } from '../runs.sql.ts';
 import { storeRunEnd } from '../runs.ts';
-import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
+import { deleteGroups, selectWeeksOfGroups, takeUserIds } from '../sync.sql.ts';
 import { checkExpected } from '../sync.ts';
 import {
   type CommitOfPush,
   type ComparedPart,
   comparePart,
   openScene,
+  type PlacedPart,
   type Scene,
   sentDigest,
 } from './commit-scene.ts';
 import { refuseWithoutTemporaryTables } from './parts.ts';
 import { deleteParts, isProcessed, lockPushRow, updatePushReport } from './parts.sql.ts';
+import { readWrites, storeWrites } from './planned-writes.ts';
+import { createPlannedWrites } from './planned-writes.sql.ts';
 import type { SeenUsers } from './seen-users.ts';
 import {
   analyzeSentPeople,
@@ -56,7 +59,6 @@ import {
   copySentPeople,
   createSentPeople,
   noteRemovedPeople,
-  selectClearedEmails,
   selectExternalIds,
   selectRemovedPeople,
   selectRepeatedIds,
@@ -158,6 +160,7 @@ type WholePlan = {
   isEmpty: boolean;
   digest: string;
   groups: Plan;
+  newGroups: ReadonlyMap<string, number>;
   removed: number;
   /** The externalIds of users whose role becomes pending. */
   pending: string[];
@@ -172,6 +175,7 @@ async function process(
   const { tx, accountId, runId, settings, account } = scene;
   await refuseWithoutTemporaryTables(tx);
   await createSentPeople(tx);
+  await createPlannedWrites(tx);
   matchGroups(scene.lists, scene.tree, findings);
   const planned = await planParts(scene, findings);
   const removed = await matchWhole(scene, planned, findings);
@@ -195,6 +199,8 @@ async function process(
 /** What is known once the parts are planned one by one. */
 type Planned = {
   groups: Plan | undefined;
+  /** The ids of the groups that are to be created. */
+  newGroups: ReadonlyMap<string, number>;
   users: Counts;
   pending: string[];
   changes: number;
@@ -206,9 +212,10 @@ type Planned = {
 
 /** Checks each part and stores its changes. If there are faults, the rest is only checked. */
 async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
-  const { tx, accountId, runId, current, tree, groupNames } = scene;
+  const { tx, accountId, runId, settings, current, tree, groupNames } = scene;
   const planned: Planned = {
     groups: undefined,
+    newGroups: new Map(),
     users: { created: 0, updated: 0, deleted: 0, unchanged: 0 },
     pending: [],
     changes: 0,
@@ -222,6 +229,7 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
   if (findings.faultCount() === 0) {
     planned.groups = planChanges(scene.lists, { ...current, users: [], before: [] }, tree, new Map());
     await store(planned.groups.changes);
+    if (mayBeApplied(settings, planned)) planned.newGroups = await newGroupIds(tx, planned.groups);
   }
   for (const part of scene.parts) {
     const compared = await comparePart(scene, part, findings, scene.seen.add);
@@ -231,10 +239,8 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
     const listed = new Set(state.before.map((user) => user?.id));
     for (const one of current.administrators.filter(({ id }) => listed.has(id)))
       if (staysAdministrated(organization.data.users as User[], state, {}, [one])) planned.staying.add(one);
-    part.isChanged = inQuestion.length > 0;
     if (findings.faultCount() > 0) continue;
     const plan = planChanges(organization, state, tree, details);
-    part.digest = part.isChanged ? digestOf(plan) : '';
     const pending = pendingIn(plan, details);
     warnOfPending(pending, organization, findings);
     warnOfAuditors(plan, organization, findings);
@@ -243,9 +249,31 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
     planned.users.created += plan.summary.users.created;
     planned.users.updated += plan.summary.users.updated;
     planned.users.unchanged += plan.summary.users.unchanged + others;
+    if (inQuestion.length === 0) continue;
+    part.digest = digestOf(plan);
     await store(plan.changes);
+    if (mayBeApplied(settings, planned))
+      await planWrites(scene, part, organization, { plan, newGroups: planned.newGroups });
   }
   return planned;
+}
+
+/** Whether what is planned so far can be applied. Otherwise no ids are reserved: the same push may be refused every hour. */
+const mayBeApplied = (settings: Settings, { users, groups }: Planned): boolean =>
+  !isDryRun(settings) &&
+  groups !== undefined &&
+  isWithinLimits(settings, { users, groups: groups.summary.groups });
+
+/** Stores what a part is to write, for when all parts are checked. */
+async function planWrites(
+  { tx, accountId, tree }: Scene,
+  { part }: PlacedPart,
+  organization: SentOrganization,
+  { plan, newGroups }: { plan: Plan; newGroups: ReadonlyMap<string, number> },
+): Promise<void> {
+  const newUserIds = await takeUserIds(tx, plan.users.create.length);
+  const ids = { targets: tree.targets, newGroups, newUserIds };
+  await storeWrites(tx, accountId, part, writesOf(accountId, organization, ids, plan));
 }
 
 /** Notes which users were read of a part, and stores what is needed of those who are new or may have changed. */
@@ -261,7 +289,6 @@ async function notePeople(
   const keys = wantedEmails(users, state, { inQuestion, details });
   const people = inQuestion.map((i) => {
     const before = state.before[i];
-    const known = before && details.get(before.id);
     const { externalId, email } = users[i] as User;
     return {
       place: positionOf(organization, i),
@@ -269,8 +296,6 @@ async function notePeople(
       externalId,
       emailKey: keys.get(i) ?? null,
       isSent: email !== undefined,
-      emailBefore: known?.email ?? null,
-      emailKeyBefore: known?.emailKey ?? null,
     };
   });
   await copySentPeople(tx, accountId, people);
@@ -312,7 +337,7 @@ async function matchRepeated(
 /** Adds the removals to what the parts change, and returns the whole plan. */
 async function finishPlan(
   { tx, accountId, runId, lists, tree, parts }: Scene,
-  { groups, users, pending, changes, confirmed }: Planned,
+  { groups, newGroups, users, pending, changes, confirmed }: Planned,
   removed: number,
   findings: Findings,
 ): Promise<WholePlan> {
@@ -329,6 +354,7 @@ async function finishPlan(
     digest: digest.digest('hex'),
     isEmpty: changes + removed + confirmed === 0,
     groups: ofGroups,
+    newGroups,
     removed,
     pending,
   };
@@ -345,22 +371,14 @@ function digestOf({ changes, groups, users, memberships }: Plan): string {
     .digest('hex');
 }
 
-/** Writes groups, removes users, and reads the changed parts again to write their users. */
-async function applyParts(scene: Scene, { groups, removed }: WholePlan): Promise<void> {
-  const { tx, accountId, tree } = scene;
-  const newGroups = await writeGroups(tx, accountId, groups, false);
+/** Writes groups, removes users, and writes what was planned of each part. */
+async function applyParts(scene: Scene, { groups, newGroups, removed }: WholePlan): Promise<void> {
+  const { tx, accountId } = scene;
+  await writeGroups(tx, accountId, groups, { newGroups, isDirectory: false });
   if (removed > 0)
     for await (const batch of selectRemovedPeople(tx, accountId)) await removeUsers(tx, accountId, batch);
   await clearSentEmails(tx, accountId);
-  for (const part of scene.parts.filter(({ isChanged }) => isChanged)) {
-    const { organization, state, details } = await comparePart(scene, part, newFindings());
-    const place = { from: part.usersBefore, count: part.users ?? 0 };
-    for (const { userId, email, emailKey } of await selectClearedEmails(tx, accountId, place))
-      Object.assign(details.get(userId) as object, { email, emailKey });
-    const plan = planChanges(organization, state, tree, details);
-    // Otherwise something else would be applied than was checked and shown.
-    if (digestOf(plan) !== part.digest) throw new Error(`Part ${part.part} was planned differently.`);
-    await writeUsers(tx, accountId, organization, { targets: tree.targets, newGroups }, plan);
-  }
+  for (const { part, digest } of scene.parts)
+    if (digest !== '') await writeUsers(tx, accountId, await readWrites(tx, accountId, part));
   await deleteGroups(tx, accountId, groups.groups.remove);
 }

@@ -68,6 +68,13 @@ async function commit(
   });
 }
 
+/** Returns the last id that was reserved for a user, in any account. */
+async function lastUserId(): Promise<number> {
+  const [row] = await world.pool<{ id: number }[]>`
+    select last_value::integer as "id" from users_user_id_seq`;
+  return row!.id;
+}
+
 const person = (externalId: string, more: object = {}) => ({
   externalId,
   firstName: 'Eva',
@@ -150,12 +157,16 @@ describe('a push in parts', () => {
     const account = await world.account();
     const id = await open(account);
     for (const part of [1, 2, 3]) await put(account, id, part, { users: people(part * 100, 100) });
+    const before = await lastUserId();
+    await commit(account, id, 3, { validateOnly: true, maxUsersCreated: 300 });
     const refused = await commit(account, id, 3);
     expect(refused).toMatchObject({ state: 'open', run: { outcome: 'refused' } });
     expect(refused.run?.details).toMatchObject([
       { type: 'limit exceeded', setting: 'maxUsersCreated', limit: 200, count: 300 },
     ]);
     expect(await userIds(account)).toEqual([]);
+    // A push that is refused every hour must not use up many ids, and a dry run none.
+    expect(await lastUserId()).toBe(before + 200);
     const tooHigh = { parts: 3, settings: { ...settings, maxUsersCreated: 20_001 } };
     const { status, body } = await send(account, 'POST', `/${id}/commit`, tooHigh);
     expect([status, body.details[0]]).toMatchObject([

@@ -3,7 +3,7 @@
 import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../../db/db.ts';
 import type { CurrentUser } from '../current-state.ts';
 
-/** `place`: the position in the list of users. `userId`: null for a new user. `emailBefore`: the address of an existing user. */
+/** `place`: the position in the list of users. `userId`: null for a new user. */
 export type SentPerson = {
   place: number;
   userId: number | null;
@@ -11,8 +11,6 @@ export type SentPerson = {
   /** The normalized address that the user will have, and whether the list gives it. */
   emailKey: string | null;
   isSent: boolean;
-  emailBefore: string | null;
-  emailKeyBefore: string | null;
 };
 
 export async function createSentPeople(tx: Transaction): Promise<void> {
@@ -23,12 +21,8 @@ export async function createSentPeople(tx: Transaction): Promise<void> {
       user_id           integer,
       external_id       text not null,
       email_key         text,
-      is_sent           boolean not null,
-      email_before      text,
-      email_key_before  text
+      is_sent           boolean not null
     ) on commit drop`;
-  await tx`
-    create index on sent_people (account_id, place) where email_key_before is not null`;
 }
 
 export async function copySentPeople(
@@ -38,10 +32,10 @@ export async function copySentPeople(
 ): Promise<void> {
   if (people.length === 0) return;
   await copyInto(
-    tx`copy sent_people (account_id, place, user_id, external_id, email_key, is_sent, email_before, email_key_before) from stdin`,
+    tx`copy sent_people (account_id, place, user_id, external_id, email_key, is_sent) from stdin`,
     people.map(
-      ({ place, userId, externalId, emailKey, isSent, emailBefore, emailKeyBefore }) =>
-        [accountId, place, userId, externalId, emailKey, isSent, emailBefore, emailKeyBefore] as const,
+      ({ place, userId, externalId, emailKey, isSent }) =>
+        [accountId, place, userId, externalId, emailKey, isSent] as const,
     ),
   );
 }
@@ -166,17 +160,4 @@ export async function clearSentEmails(tx: Transaction, accountId: AccountId): Pr
     from   sent_people s
     where  u.account_id = ${accountId} and s.account_id = u.account_id and u.user_id = s.user_id
       and  u.email_key <> coalesce(s.email_key, '')`;
-}
-
-/** Returns the addresses that people at these positions had before they were cleared. */
-export async function selectClearedEmails(
-  tx: Transaction,
-  accountId: AccountId,
-  { from, count }: { from: number; count: number },
-): Promise<{ userId: number; email: string; emailKey: string }[]> {
-  return tx`
-    select user_id as "userId", email_before as "email", email_key_before as "emailKey"
-    from   sent_people
-    where  account_id = ${accountId} and place >= ${from} and place < ${from + count}
-      and  email_key_before <> coalesce(email_key, '')`;
 }

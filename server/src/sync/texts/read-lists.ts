@@ -55,13 +55,25 @@ export function readByTexts(
 const isSameList = ({ known, split }: ReadLists): boolean =>
   known?.lengths.length === split?.known.length && split?.known.every((place, i) => place === i) === true;
 
-/** Returns whether all users have different externalIds, by their digests. */
+/**
+ * Returns whether all users have different externalIds, by their digests. Those of the known list are different, and so are those of the users who
+ * were parsed, because both were checked.
+ */
 function hasDifferentIds({ organization, known, split }: ReadLists): boolean {
-  const digests = (organization.data.users ?? []).map(({ externalId }) => externalIdDigest(externalId));
-  for (const place of split?.known ?? [])
-    if (place >= 0) digests.push(idDigestAt(known as KnownTexts, place));
+  const { lengths } = known as KnownTexts;
   // 53 bits are enough: if two are the same by chance, everything is parsed.
-  return new Set(digests.map(([a, b]) => (b & 0x1f_ffff) * 2 ** 32 + a)).size === digests.length;
+  const numberOf = ([a, b]: [number, number]) => (b & 0x1f_ffff) * 2 ** 32 + a;
+  const parsed = new Set(
+    organization.data.users?.map(({ externalId }) => numberOf(externalIdDigest(externalId))),
+  );
+  const isUsed = new Uint8Array(lengths.length);
+  for (const place of split?.known ?? []) {
+    if (place < 0) continue;
+    if (isUsed[place] === 1) return false;
+    isUsed[place] = 1;
+    if (parsed.size > 0 && parsed.has(numberOf(idDigestAt(known as KnownTexts, place)))) return false;
+  }
+  return true;
 }
 
 /** Parses lists and checks everything. Returns undefined if they can't be read. */

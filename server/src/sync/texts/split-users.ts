@@ -69,7 +69,7 @@ function finder(bytes: Uint8Array, known: KnownTexts) {
   const { lengths, digests, seed } = known;
   const digest = new Uint32Array(4);
   let expected = 0;
-  let places: Map<number, number> | undefined;
+  let places: Int32Array | undefined;
   const isAt = (place: number) =>
     digests[place * 4] === digest[0] &&
     digests[place * 4 + 1] === digest[1] &&
@@ -86,15 +86,31 @@ function finder(bytes: Uint8Array, known: KnownTexts) {
       return isAt(expected) ? expected++ : -1;
     },
     anywhere(from: number, to: number): number {
-      places ??= new Map(Array.from(lengths, (_, place) => [digests[place * 4] as number, place]));
+      const table = (places ??= placesByDigest(known));
       digestText(view, { from, to }, seed, { digest, at: 0 });
-      const place = places.get(digest[0] as number) ?? -1;
-      const isFound = place >= 0 && lengths[place] === to - from && isAt(place);
+      const isOther = (place: number) => lengths[place] !== to - from || !isAt(place);
+      let at = (digest[0] as number) & (table.length - 1);
+      while (table[at] !== 0 && isOther((table[at] as number) - 1)) at = (at + 1) & (table.length - 1);
+      const place = (table[at] as number) - 1;
       // After a user who has changed, the next one of the earlier list is expected.
-      expected = (isFound ? place : expected) + 1;
-      return isFound ? place : -1;
+      expected = (place < 0 ? expected : place) + 1;
+      return place;
     },
   };
+}
+
+/** Returns a hash table with open addressing: the positions of known texts, counted from 1, by the first number of their digest. 0 is empty. */
+function placesByDigest({ lengths, digests }: KnownTexts): Int32Array {
+  let size = 64;
+  while (size < 2 * lengths.length) size *= 2;
+  const places = new Int32Array(size);
+  for (let place = 0; place < lengths.length; place++) {
+    if (lengths[place] === 0) continue; // without a digest
+    let at = (digests[place * 4] as number) & (size - 1);
+    while (places[at] !== 0) at = (at + 1) & (size - 1);
+    places[at] = place + 1;
+  }
+  return places;
 }
 
 /** Returns where the JSON begins, after a byte order mark. */
