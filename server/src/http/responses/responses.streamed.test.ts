@@ -76,7 +76,7 @@ describe('a streamed response', () => {
     // More than the buffers of a connection take.
     const letters = [...'abcdefghijklmnopqrstuvwxyz'.repeat(4)];
     const expected = letters.map((letter) => letter.repeat(length)).join('');
-    for (const cache of [openResponseCache(0), openResponseCache(100 * 1_000_000)]) {
+    for (const cache of [openResponseCache(0), openResponseCache(16 * 40_000_000)]) {
       const responses: Buffer[][] = [];
       const sending = () =>
         new StreamedResponse('1', async function* () {
