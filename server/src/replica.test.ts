@@ -297,7 +297,7 @@ test('a stream that continues on the primary takes no connection of short statem
   expect([text === allNumbers, servers]).toEqual([true, 2]);
 });
 
-test('a stream whose account has changed meanwhile is broken off, and not continued with other figures', async (context) => {
+test('a stream whose account has changed meanwhile is aborted, and not continued with other figures', async (context) => {
   const { primary, replica } = streamingIn(context);
   const { pool, reads } = await readsOn(primary, replica);
   const { id } = await newAccount(pool);

@@ -1,5 +1,5 @@
 // What the service does when a resource runs short: a connection pooler, connections, disk space, open files. It says what is
-// wrong and what to do, and continues by itself once there is enough again.
+// wrong and what to do, and continues automatically once there is enough again.
 import { once } from 'node:events';
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

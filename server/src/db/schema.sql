@@ -306,7 +306,7 @@ create table repeated_pushes (
   foreign key (account_id, run_id) references runs on delete cascade
 );
 comment on table repeated_pushes is
-  'The last organization request of an account that had no warnings and was applied or changed nothing: one that was a dry run, and one that was not. If the same bytes are sent again within a day, and nothing was changed since, nothing changes.';
+  'The last organization request of an account that had no warnings and was applied or changed nothing: one that was a dry run, and one that was not. If the same bytes are sent again within a day, and the state is still the one that it left, nothing changes.';
 comment on column repeated_pushes.body is 'The SHA-256 of the bytes that were sent.';
 comment on column repeated_pushes.state is 'A digest of everything that a request is compared with (server/src/sync/repeated/repeated.ts).';
 comment on column repeated_pushes.run_id is 'The run that processed the whole request.';

@@ -40,9 +40,8 @@ export type Mailer = {
   /**
    * Resolves when the mail server has accepted the email. Throws an error of sending/outcomes.ts: Rejected if the server will never
    * accept it, Deferred if it doesn't accept this email now, Unconfirmed if it is unknown whether it accepted the email, and
-   * another error if it accepts no email now. Only emails that were certainly not accepted are retried automatically. Send only a few emails at the same
-   * time, because the
-   * others wait in memory.
+   * another error if it accepts no email now. Only emails that were certainly not accepted are retried automatically. Send only a few
+   * emails at the same time, because the others wait in memory.
    */
   send(mail: Mail): Promise<void>;
   /** Closes the connections. Nothing can be sent afterwards. */

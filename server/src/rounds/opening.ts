@@ -219,11 +219,12 @@ export async function openRounds(
     return { week, questionIds, scheduleId, ...audience };
   });
   await avoidSequentialScans(tx);
-  // PostgreSQL writes participants for longer than it takes to compute everyone's number.
-  const [ofRounds] = await Promise.all([
-    peopleOfRounds(key, newRounds),
-    insertParticipants(tx, accountId, week, { userIds, isNew }),
-  ]);
+  // PostgreSQL writes participants for longer than it takes to compute everyone's number. An error waits until they are written: the transaction can
+  // only end then.
+  const numbered = peopleOfRounds(key, newRounds);
+  numbered.catch(() => {});
+  await insertParticipants(tx, accountId, week, { userIds, isNew });
+  const ofRounds = await numbered;
   // One transaction runs one statement at a time.
   for (const { round, rows } of ofRounds) await openRound(tx, accountId, round, rows);
   if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });

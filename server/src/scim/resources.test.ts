@@ -47,7 +47,7 @@ describe('a created user', () => {
     });
   });
 
-  test('has no empty values: null and empty lists are no values, and unknown and read-only attributes are ignored', async () => {
+  test("has no empty values: null and empty lists don't count as values, and unknown and read-only attributes are ignored", async () => {
     const { send } = await openDirectory();
     const body = {
       userName: 'x',

@@ -83,7 +83,7 @@ test('pages: startIndex and count, within their bounds, with the total of all', 
   expect(await found('/Users?startIndex=2&count=1')).toEqual(['bo']);
 });
 
-test('returns only what is asked for, and always the id', async () => {
+test('returns only what is requested, and always the id', async () => {
   const keys = async (query: string) =>
     Object.keys((await directory.send('GET', `/Users/${ids['anna']}?${query}`)).body).toSorted();
   expect(await keys('attributes=userName')).toEqual(['id', 'schemas', 'userName']);

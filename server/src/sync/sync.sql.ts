@@ -175,6 +175,7 @@ const noMemberships = () =>
 
 /** Reserves ids for new groups before the rows are written, so that new groups can be each other's parents. */
 export async function takeGroupIds(tx: Transaction, count: number): Promise<number[]> {
+  if (count === 0) return [];
   const rows = await tx<{ id: number }[]>`
     with sequence as materialized (select pg_get_serial_sequence('groups', 'group_id')::regclass as name)
     select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;
@@ -182,6 +183,7 @@ export async function takeGroupIds(tx: Transaction, count: number): Promise<numb
 }
 
 export async function takeUserIds(tx: Transaction, count: number): Promise<number[]> {
+  if (count === 0) return [];
   const rows = await tx<{ id: number }[]>`
     with sequence as materialized (select pg_get_serial_sequence('users', 'user_id')::regclass as name)
     select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;

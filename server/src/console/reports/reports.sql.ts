@@ -26,7 +26,7 @@ export async function selectRatesOfGroups(
     order  by r.group_id, r.week`;
 }
 
-/** `count`: how many people chose "not applicable"; `of`: how many answered. */
+/** `count`: how many people chose "not applicable"; `of`: how many chose it or answered. */
 export type NotApplicableRow = { groupId: number; questionId: number; week: Week; count: number; of: number };
 
 /** Returns how many people of groups chose "not applicable", for each question and week of a window in which this is published. */

@@ -1,7 +1,7 @@
 -- Comments in plain words; packs of quarters are described.
 
 comment on table repeated_pushes is
-  'The last organization request of an account that had no warnings and was applied or changed nothing: one that was a dry run, and one that was not. If the same bytes are sent again within a day, and nothing was changed since, nothing changes.';
+  'The last organization request of an account that had no warnings and was applied or changed nothing: one that was a dry run, and one that was not. If the same bytes are sent again within a day, and the state is still the one that it left, nothing changes.';
 comment on column results.handed_out is
   'Whether fewer people than the threshold answered with a link that was sent to them, rather than handed out by the employer. Counts only the people behind the figure.';
 comment on column comment_groups.handed_out is

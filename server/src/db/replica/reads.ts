@@ -6,7 +6,7 @@ import { type AtVersion, inTime, late, openSnapshot, type Snapshot } from './sna
 import type { ReplicaFacts } from './states.ts';
 import { type Watch, watchReplica } from './watch.ts';
 
-/** A part of a response: text, or bytes that are not changed afterwards. */
+/** A part of a response: text, or bytes that are not changed until they are sent. Their memory may then be freed, so no one keeps them. */
 export type Chunk = string | Uint8Array;
 
 /** Reads an account. */

@@ -21,10 +21,10 @@ const smallBytes = 1024;
 
 /**
  * A response that is too long for memory. Its chunks (of some KB, because each has a cost) are requested as fast as the client
- * reads them. `tag` is any text that changes when the response does. A client that already has the response gets a 304, and HEAD
+ * reads them, and no one keeps them, because their memory may be freed when they are sent. `tag` is any text that changes when the response does. A client that already has the response gets a 304, and HEAD
  * only the headers, without calling `chunks`. If the client disconnects, or is disconnected because it reads too slowly, the
  * iterator is ended with `return`. If it fails before anything was sent, the client gets an error response; if it fails later, the
- * connection is broken off, so that no client mistakes a part for the whole.
+ * connection is aborted, so that no client mistakes a part for the whole.
  */
 export class StreamedResponse {
   readonly tag: string;
@@ -149,15 +149,20 @@ async function* inSlot(response: ServerResponse, { concurrency, accountId, ended
 
 /**
  * Frees the memory of a response's chunks that was given away, as soon as the operating system has them. Only the callback of a write says that it has.
+ * Chunks that are compressed are not written themselves, so they are left to the garbage collector.
  * `mayFree`: whether nothing else needs what was written until then.
  */
 function freeWhenSent(response: ServerResponse, mayFree: () => boolean): void {
-  const write: (chunk: Uint8Array, done: (error?: Error | null) => void) => boolean =
-    response.write.bind(response);
-  response.write = (chunk: Uint8Array) =>
-    write(chunk, (error) => {
+  const write = response.write.bind(response);
+  type Done = (error: Error | null | undefined) => void;
+  response.write = (chunk: Uint8Array, encoding?: BufferEncoding | Done, done?: Done) => {
+    const isEncoding = typeof encoding === 'string';
+    const then = isEncoding ? done : encoding;
+    return write(chunk, isEncoding ? encoding : 'utf8', (error) => {
       if (!error && mayFree()) freeGiven(chunk);
+      then?.(error);
     });
+  };
 }
 
 /** Passes bytes through and collects them until the end, unless there are more than `largest`. */

@@ -102,6 +102,7 @@ function askedCountOf(
 ): (key: number) => number | undefined {
   const counts = new Map<number, number>();
   for (const [team, size] of people.teamSizes().entries()) {
+    if (size === 0) continue;
     // Each once, even if several rounds ask the team the same question.
     const keys = new Set<number>();
     for (const { roundId, groupIds } of people.teams[team] ?? []) {

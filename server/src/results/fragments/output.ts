@@ -1,4 +1,4 @@
-// Bytes that are put together for a response. Pure.
+// Bytes that are put together for a response.
 import { giveAway } from '../../base/given-memory.ts';
 
 /** How many bytes are handed out together, because every chunk that is sent has a fixed cost. */
@@ -8,7 +8,7 @@ const bufferBytes = chunkBytes + 16_384;
 /** Up to this number of bytes or characters, calling Node's own function takes longer than copying them. */
 const shortBytes = 32;
 
-/** Collects bytes and hands them out in chunks, which are never changed afterwards. */
+/** Collects bytes and hands them out in chunks, which are not changed until they are sent. Their memory is freed then, so no one may keep them. */
 export class Output {
   private buffer = Buffer.alloc(0);
   private length = 0;

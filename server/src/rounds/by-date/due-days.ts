@@ -11,7 +11,7 @@ export const longestRange = 365;
 /** The earliest and the latest day, seen from a date, on which a person can be asked. */
 export const farthestDays = 1095;
 
-/** How many days pass before a person who was asked can be asked again, counted from the Monday of the week: the longest range and a week. */
+/** The number of days in which a person who was asked is not asked again, counted from the Monday of the week: the longest range and a week. */
 export const askedFor = longestRange + 6;
 
 /**

@@ -11,9 +11,9 @@ import { notePending } from '../../auth/pending-administrators.ts';
 import { Fault } from '../../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import type { DeleteGroupResults } from '../../people/groups.ts';
-import { newGroupIds, removeUsers, writeGroups, writesOf, writeUsers } from '../apply.ts';
+import { newGroupIds, removeUsers, writeGroups, writeUsers } from '../apply.ts';
 import { checkLimits, isWithinLimits } from '../change-limits.ts';
-import { duplicateFault, positionOf, type SentOrganization } from '../check.ts';
+import { duplicateFault, positionOf } from '../check.ts';
 import type { Administrator } from '../current-state.ts';
 import { type Findings, newFindings } from '../findings.ts';
 import { matchAdministrators, matchGroups, matchUsers, staysAdministrated, wantedEmails } from '../match.ts';
@@ -37,14 +37,13 @@ import {
   updateFailed,
 } from '../runs.sql.ts';
 import { storeRunEnd } from '../runs.ts';
-import { deleteGroups, selectWeeksOfGroups, takeUserIds } from '../sync.sql.ts';
+import { deleteGroups, selectWeeksOfGroups } from '../sync.sql.ts';
 import { checkExpected } from '../sync.ts';
 import {
   type CommitOfPush,
   type ComparedPart,
   comparePart,
   openScene,
-  type PlacedPart,
   type Scene,
   sentDigest,
 } from './commit-scene.ts';
@@ -253,28 +252,21 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
     part.digest = digestOf(plan);
     await store(plan.changes);
     if (mayBeApplied(settings, planned))
-      await planWrites(scene, part, organization, { plan, newGroups: planned.newGroups });
+      await storeWrites(tx, accountId, part.part, {
+        organization,
+        plan,
+        targets: tree.targets,
+        newGroups: planned.newGroups,
+      });
   }
   return planned;
 }
 
-/** Whether what is planned so far can be applied. Otherwise no ids are reserved: the same push may be refused every hour. */
+/** Whether what is planned so far can be applied. Otherwise nothing is stored, and no ids of groups are reserved. */
 const mayBeApplied = (settings: Settings, { users, groups }: Planned): boolean =>
   !isDryRun(settings) &&
   groups !== undefined &&
   isWithinLimits(settings, { users, groups: groups.summary.groups });
-
-/** Stores what a part is to write, for when all parts are checked. */
-async function planWrites(
-  { tx, accountId, tree }: Scene,
-  { part }: PlacedPart,
-  organization: SentOrganization,
-  { plan, newGroups }: { plan: Plan; newGroups: ReadonlyMap<string, number> },
-): Promise<void> {
-  const newUserIds = await takeUserIds(tx, plan.users.create.length);
-  const ids = { targets: tree.targets, newGroups, newUserIds };
-  await storeWrites(tx, accountId, part, writesOf(accountId, organization, ids, plan));
-}
 
 /** Notes which users were read of a part, and stores what is needed of those who are new or may have changed. */
 async function notePeople(

@@ -165,8 +165,10 @@ describe('a push in parts', () => {
       { type: 'limit exceeded', setting: 'maxUsersCreated', limit: 200, count: 300 },
     ]);
     expect(await userIds(account)).toEqual([]);
-    // A push that is refused every hour must not use up many ids, and a dry run none.
-    expect(await lastUserId()).toBe(before + 200);
+    // A push that is refused every hour must not use up the ids, and neither must a dry run.
+    const other = { ...settings, maxUsersCreated: 300, expectedPlan: 'f'.repeat(64) };
+    expect((await commit(account, id, 3, other)).run).toMatchObject({ outcome: 'refused' });
+    expect(await lastUserId()).toBe(before);
     const tooHigh = { parts: 3, settings: { ...settings, maxUsersCreated: 20_001 } };
     const { status, body } = await send(account, 'POST', `/${id}/commit`, tooHigh);
     expect([status, body.details[0]]).toMatchObject([

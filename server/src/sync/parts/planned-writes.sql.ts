@@ -36,7 +36,7 @@ export async function selectPlannedWrites(
   tx: Transaction,
   accountId: AccountId,
   part: number,
-): Promise<StoredWrites> {
+): Promise<StoredWrites | undefined> {
   const [row] = await tx<StoredWrites[]>`
     select part            as "part",
            changes         as "changes",
@@ -44,5 +44,5 @@ export async function selectPlannedWrites(
            new_memberships as "newMemberships"
     from   planned_writes
     where  account_id = ${accountId} and part = ${part}`;
-  return row as StoredWrites;
+  return row;
 }
