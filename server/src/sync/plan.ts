@@ -279,7 +279,8 @@ function planUpdate(
     ),
   ]);
   const access = planMemberships(user, id, current, targetTree, plan);
-  if (own) plan.users.update.push({ id, ...after });
+  // An address may have been normalized in another way when it was stored.
+  if (own || key !== current.emailKey) plan.users.update.push({ id, ...after });
   else plan.users.confirm.push({ id, externalId });
   if (!own && !access) return false;
   plan.changes.push({ entity: 'user', externalId, action: 'update', fields: { ...own, ...access } });

@@ -200,6 +200,23 @@ describe('a push in parts', () => {
     expect((await commit(account, id, 3)).state).toBe('applied');
   });
 
+  test('keeps an address that was normalized in another way when it was stored', async () => {
+    const account = await world.account();
+    const send = async () => {
+      const id = await open(account);
+      await put(account, id, 1, { users: [person('a', { email: 'Eva@example.org' })] });
+      return commit(account, id, 1);
+    };
+    await send();
+    await world.pool`
+      update users set email_key = 'other@example.org', fingerprint = null where account_id = ${account.id} and external_id = 'a'`;
+    await send();
+    expect(
+      await world.pool`
+        select email, email_key as key from users where account_id = ${account.id} and external_id = 'a'`,
+    ).toMatchObject([{ email: 'Eva@example.org', key: 'eva@example.org' }]);
+  });
+
   test('that repeats the last one has the same result, until someone changes the data', async () => {
     const account = await world.account();
     const { run: first } = await commit(account, await openThree(account), 3);
