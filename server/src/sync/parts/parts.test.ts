@@ -202,15 +202,15 @@ describe('a push in parts', () => {
 
   test('keeps an address that was normalized in another way when it was stored', async () => {
     const account = await world.account();
-    const send = async () => {
+    const sendEva = async () => {
       const id = await open(account);
       await put(account, id, 1, { users: [person('a', { email: 'Eva@example.org' })] });
       return commit(account, id, 1);
     };
-    await send();
+    await sendEva();
     await world.pool`
       update users set email_key = 'other@example.org', fingerprint = null where account_id = ${account.id} and external_id = 'a'`;
-    await send();
+    await sendEva();
     expect(
       await world.pool`
         select email, email_key as key from users where account_id = ${account.id} and external_id = 'a'`,
