@@ -20,10 +20,7 @@ export function checkLimits(
   findings: Findings,
   ceiling = maxChangesCeiling,
 ): void {
-  for (const [setting, kind, counted, verb] of limits) {
-    const limit = settings[setting] ?? maxChangesDefault;
-    const count = plan.summary[kind][counted];
-    if (count <= limit) continue;
+  for (const { setting, kind, verb, limit, count } of exceededChangeLimits(settings, plan.summary)) {
     const remedy =
       count <= ceiling
         ? `If this is intended, set ${setting} to ${count} or more.`
@@ -33,8 +30,14 @@ export function checkLimits(
   }
 }
 
-/** Returns whether what is planned so far exceeds no limit. */
-export const isWithinLimits = (settings: Settings, summary: Summary): boolean =>
-  limits.every(
-    ([setting, kind, counted]) => summary[kind][counted] <= (settings[setting] ?? maxChangesDefault),
-  );
+/** Returns the limits that the changes of a plan exceed, with the number of these changes. */
+export const exceededChangeLimits = (settings: Settings, summary: Summary) =>
+  limits
+    .map(([setting, kind, counted, verb]) => ({
+      setting,
+      kind,
+      verb,
+      limit: settings[setting] ?? maxChangesDefault,
+      count: summary[kind][counted],
+    }))
+    .filter(({ limit, count }) => count > limit);

@@ -174,18 +174,21 @@ const noMemberships = () =>
   Object.fromEntries(membershipKinds.map((kind) => [kind, [] as number[]])) as UserDetails['memberships'];
 
 /** Reserves ids for new groups before the rows are written, so that new groups can be each other's parents. */
-export async function takeGroupIds(tx: Transaction, count: number): Promise<number[]> {
-  if (count === 0) return [];
-  const rows = await tx<{ id: number }[]>`
-    with sequence as materialized (select pg_get_serial_sequence('groups', 'group_id')::regclass as name)
-    select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;
-  return rows.map(({ id }) => id);
-}
+export const takeGroupIds = (tx: Transaction, count: number): Promise<number[]> =>
+  takeIds(tx, { table: 'groups', column: 'group_id' }, count);
 
-export async function takeUserIds(tx: Transaction, count: number): Promise<number[]> {
+export const takeUserIds = (tx: Transaction, count: number): Promise<number[]> =>
+  takeIds(tx, { table: 'users', column: 'user_id' }, count);
+
+/** Reserves the next ids of a table. */
+async function takeIds(
+  tx: Transaction,
+  { table, column }: { table: string; column: string },
+  count: number,
+): Promise<number[]> {
   if (count === 0) return [];
   const rows = await tx<{ id: number }[]>`
-    with sequence as materialized (select pg_get_serial_sequence('users', 'user_id')::regclass as name)
+    with sequence as materialized (select pg_get_serial_sequence(${table}, ${column})::regclass as name)
     select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;
   return rows.map(({ id }) => id);
 }

@@ -21,10 +21,10 @@ const smallBytes = 1024;
 
 /**
  * A response that is too long for memory. Its chunks (of some KB, because each has a cost) are requested as fast as the client
- * reads them, and no one keeps them, because their memory may be freed when they are sent. `tag` is any text that changes when the response does. A client that already has the response gets a 304, and HEAD
- * only the headers, without calling `chunks`. If the client disconnects, or is disconnected because it reads too slowly, the
- * iterator is ended with `return`. If it fails before anything was sent, the client gets an error response; if it fails later, the
- * connection is aborted, so that no client mistakes a part for the whole.
+ * reads them, and no one keeps them, because their memory may be freed when they are sent. `tag` is any text that changes when the
+ * response does. A client that already has the response gets a 304, and HEAD only the headers, without calling `chunks`. If the client
+ * disconnects, or is disconnected because it reads too slowly, the iterator is ended with `return`. If it fails before anything was
+ * sent, the client gets an error response; if it fails later, the connection is aborted, so that no client mistakes a part for the whole.
  */
 export class StreamedResponse {
   readonly tag: string;
@@ -86,8 +86,9 @@ export function sendLong(
   if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has disconnected
   const { source, ended } = streamInTurn(request, reply, { concurrency, readers, accountId }, chunks);
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
-  freeWhenSent(reply.raw, () => sent.isTooLong());
   const compression = compressor(encoding);
+  // Chunks that are compressed are not written themselves, so they are left to the garbage collector.
+  if (!compression) freeWhenSent(reply.raw, () => sent.isTooLong());
   // An error of the source also fails the streams after it.
   const body = compression ? pipeline(source, compression, sent, () => {}) : pipeline(source, sent, () => {});
   ended.addEventListener('abort', () => void body.destroy());
@@ -149,7 +150,6 @@ async function* inSlot(response: ServerResponse, { concurrency, accountId, ended
 
 /**
  * Frees the memory of a response's chunks that was given away, as soon as the operating system has them. Only the callback of a write says that it has.
- * Chunks that are compressed are not written themselves, so they are left to the garbage collector.
  * `mayFree`: whether nothing else needs what was written until then.
  */
 function freeWhenSent(response: ServerResponse, mayFree: () => boolean): void {

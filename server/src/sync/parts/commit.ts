@@ -12,7 +12,7 @@ import { Fault } from '../../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import type { DeleteGroupResults } from '../../people/groups.ts';
 import { newGroupIds, removeUsers, writeGroups, writeUsers } from '../apply.ts';
-import { checkLimits, isWithinLimits } from '../change-limits.ts';
+import { checkLimits, exceededChangeLimits } from '../change-limits.ts';
 import { duplicateFault, positionOf } from '../check.ts';
 import type { Administrator } from '../current-state.ts';
 import { type Findings, newFindings } from '../findings.ts';
@@ -266,7 +266,7 @@ async function planParts(scene: Scene, findings: Findings): Promise<Planned> {
 const mayBeApplied = (settings: Settings, { users, groups }: Planned): boolean =>
   !isDryRun(settings) &&
   groups !== undefined &&
-  isWithinLimits(settings, { users, groups: groups.summary.groups });
+  exceededChangeLimits(settings, { users, groups: groups.summary.groups }).length === 0;
 
 /** Notes which users were read of a part, and stores what is needed of those who are new or may have changed. */
 async function notePeople(

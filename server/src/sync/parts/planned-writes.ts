@@ -2,11 +2,7 @@
 // a plan takes much more memory than its part. The ids of new users are reserved when they are written, because a push that is refused again and
 // again would use up all that the database has.
 import { promisify } from 'node:util';
-import {
-  constants,
-  zstdCompress as zstdCompressWithCallback,
-  zstdDecompress as zstdDecompressWithCallback,
-} from 'node:zlib';
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { type UserWrites, writesOf } from '../apply.ts';
 import type { SentOrganization } from '../check.ts';
@@ -15,12 +11,9 @@ import { takeUserIds } from '../sync.sql.ts';
 import type { TargetTree } from '../target-tree.ts';
 import { insertPlannedWrites, selectPlannedWrites } from './planned-writes.sql.ts';
 
-const zstdCompress = promisify(zstdCompressWithCallback);
-const decompress = promisify(zstdDecompressWithCallback);
-
-/** It is read once, a moment later, so speed matters more than size. */
-const compress = (data: Buffer): Promise<Buffer> =>
-  zstdCompress(data, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
+/** What is stored is read once, a moment later, so speed matters more than size. */
+const fastest = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 type Planned = {
   organization: SentOrganization;
@@ -44,10 +37,10 @@ export async function storeWrites(
   const { newUsers, newMemberships, ...others } = writesOf(accountId, organization, ids, plan);
   const changes: Changes = { ...others, created: newUserIds.length };
   const compressed = (rows: Iterable<Uint8Array> | undefined) =>
-    rows ? compress(Buffer.concat([...rows])) : null;
+    rows ? compress(Buffer.concat([...rows]), fastest) : null;
   await insertPlannedWrites(tx, accountId, {
     part,
-    changes: await compress(Buffer.from(JSON.stringify(changes))),
+    changes: await compress(Buffer.from(JSON.stringify(changes)), fastest),
     newUsers: await compressed(newUsers),
     newMemberships: await compressed(newMemberships),
   });

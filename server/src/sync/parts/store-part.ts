@@ -11,10 +11,7 @@ import {
 import type { Organization } from '@soundings/contract/organization.ts';
 import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
 import { promisify } from 'node:util';
-import {
-  zstdCompress as zstdCompressWithCallback,
-  zstdDecompress as zstdDecompressWithCallback,
-} from 'node:zlib';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { accountById } from '../../accounts/accounts.ts';
 import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
@@ -29,8 +26,7 @@ import { userCountOf, indexOfLists, readByTexts, type ReadLists, readParsed } fr
 import { selectTexts } from '../texts/sent-texts.sql.ts';
 import { knownTextsOf } from './people-index.ts';
 
-const compress = promisify(zstdCompressWithCallback);
-const decompress = promisify(zstdDecompressWithCallback);
+const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
 /** Stores a part of a push in place of an earlier one with this number. Throws a Fault if it has errors or is too large. */
 export async function storePart(
