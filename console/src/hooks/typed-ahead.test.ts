@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { collectTyped } from './typed-ahead.ts';
 
 /** A press of a key. Returns whether the rest of the page receives it. */
-function press(window: EventTarget, key: string, modifiers: Partial<KeyboardEvent> & { altGraph?: boolean } = {}) {
+function press(
+  window: EventTarget,
+  key: string,
+  modifiers: Partial<KeyboardEvent> & { altGraph?: boolean } = {},
+) {
   const { altGraph = false, ...rest } = modifiers;
   const event = Object.assign(new Event('keydown', { cancelable: true }), {
     key,
@@ -31,7 +35,9 @@ test('keys that type nothing keep their meaning', () => {
   const window = new EventTarget();
   const typed = collectTyped(window);
   typed.start();
-  expect([' ', 'Escape', 'Tab', 'ArrowDown', 'Enter'].map((key) => press(window, key))).toEqual(Array(5).fill(true));
+  expect([' ', 'Escape', 'Tab', 'ArrowDown', 'Enter'].map((key) => press(window, key))).toEqual(
+    Array(5).fill(true),
+  );
   expect(press(window, 'r', { ctrlKey: true })).toBe(true);
   expect(press(window, 'c', { metaKey: true })).toBe(true);
   expect(press(window, 'n', { isComposing: true })).toBe(true);
