@@ -251,5 +251,7 @@ async function areShown(page: Page, path: string, selectors: readonly string[]):
     };
     check();
   })`);
-  if (missing !== null) throw new Error(`${path}: ${missing} did not appear within 60 s`);
+  if (missing === null) return;
+  const text = await page.evaluate<string>('document.body.innerText');
+  throw new Error(`${path}: ${missing} did not appear within 60 s. The page shows: ${text.slice(0, 500)}`);
 }

@@ -38,6 +38,13 @@ async function open(path: string, options: ConsoleOptions = {}) {
   return Object.assign(page, { requested });
 }
 
+/** Opens the overview of a group. */
+async function openAt(externalId: string) {
+  const [group] = await world.pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${accountId} and external_id = ${externalId}`;
+  return open(`/?group=${group!.id}`);
+}
+
 describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on the PATH)', () => {
   test('a level of the tree is loaded when it is opened, also with the keyboard', async () => {
     const page = await open('/groups');
@@ -79,9 +86,7 @@ describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on th
   });
 
   test('a page about a group chooses other groups with the server, and shows those of the address', async () => {
-    const [group] = await world.pool<{ id: number }[]>`
-      select group_id as id from groups where account_id = ${accountId} and external_id = 'g2400'`;
-    const page = await open(`/?group=${group!.id}`);
+    const page = await openAt('g2400');
     await page.getByRole('combobox', { name: /Unit 2400/ }).click();
     await page.keyboard.type('1500');
     await page.getByRole('option', { name: /^Unit 1500/ }).click();
@@ -90,6 +95,27 @@ describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on th
       .first()
       .waitFor();
     expect(page.requested.filter((path) => path === '/api/groups/options').length).toBeLessThan(6);
+  });
+
+  test('what is typed before the list of groups has loaded is searched for', async () => {
+    const page = await openAt('g2400');
+    let load!: () => void;
+    const isTyped = new Promise<void>((resolve) => (load = resolve));
+    await page.route(/GroupComboboxOpened.*\.js/, async (route) => {
+      await isTyped;
+      await route.continue();
+    });
+    const field = page.getByRole('combobox', { name: /Unit 2400/ });
+    await field.click();
+    await page.keyboard.type('unit 15x');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('0');
+    expect(await field.getAttribute('aria-busy')).toBe('true');
+    load();
+    await page.getByRole('option', { name: /^Unit 1500/ }).waitFor();
+    await page.keyboard.type('7');
+    await page.getByRole('option', { name: /^Unit 1507/ }).waitFor();
+    await expect.poll(() => page.getByRole('option').count()).toBe(1);
   });
 
   test('the heat map loads the rows in view, in the order and with the filters of the page', async () => {

@@ -9,6 +9,7 @@ type ComboboxPopupProps<Item> = {
   label: string;
   /** The placeholder of the search field. */
   search: string;
+  onSearchFocus?: () => void;
   /** Shown if nothing is found. */
   empty: string;
   /** The text that says how many more options are found than shown. */
@@ -16,11 +17,23 @@ type ComboboxPopupProps<Item> = {
   children: (item: Item) => ReactNode;
 };
 
-export const ComboboxPopup = <Item,>({ label, search, empty, more, children }: ComboboxPopupProps<Item>) => (
+export const ComboboxPopup = <Item,>({
+  label,
+  search,
+  onSearchFocus,
+  empty,
+  more,
+  children,
+}: ComboboxPopupProps<Item>) => (
   <Floating of={Base} kind="search" align="start" label={label}>
     <div className={css['search']}>
       <Search aria-hidden size={16} strokeWidth={1.75} />
-      <Base.Input className={css['input']} aria-label={search} placeholder={search} />
+      <Base.Input
+        className={css['input']}
+        aria-label={search}
+        placeholder={search}
+        {...(onSearchFocus && { onFocus: onSearchFocus })}
+      />
     </div>
     <Base.Empty className={css['empty']}>{empty}</Base.Empty>
     <Base.List className={css['list']}>{children}</Base.List>

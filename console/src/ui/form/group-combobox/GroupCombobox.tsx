@@ -3,6 +3,7 @@
 import { X } from 'lucide-react';
 import { lazy, Suspense, startTransition, useState, useTransition } from 'react';
 import { loadOnDemand } from '../../../hooks/load-on-demand.ts';
+import { useTypedAhead } from '../../../hooks/typed-ahead.ts';
 import { useText } from '../../../text/text.tsx';
 import { useErrorText } from '../../faults.ts';
 import { useToast } from '../../floating/Toast.tsx';
@@ -36,22 +37,26 @@ export function GroupCombobox(props: GroupComboboxProps) {
   );
 }
 
-/** Loads the list, then shows it. The button keeps the focus until then. */
+/** Loads the list, then shows it. The button keeps the focus until then, and what is typed goes to the list's search field. */
 function useOpening() {
+  const typedAhead = useTypedAhead();
   const toast = useToast();
   const errorText = useErrorText();
   const [isWanted, setIsWanted] = useState(false);
   const [isLoading, startLoading] = useTransition();
-  const open = () =>
+  const open = () => {
+    typedAhead.start();
     startLoading(async () => {
       try {
         await loadOpened();
         startTransition(() => setIsWanted(true));
       } catch (error) {
+        typedAhead.take();
         toast({ text: errorText(error), tone: 'bad' });
       }
     });
-  return { isWanted, isLoading, open };
+  };
+  return { isWanted, isLoading, open, typedAhead };
 }
 
 function Control(props: ControlProps) {
@@ -59,7 +64,7 @@ function Control(props: ControlProps) {
     props.multiple ? props.value : props.value === undefined ? [] : [props.value],
   );
   const none = useNoneText(props.allowNone);
-  const { isWanted, isLoading, open } = useOpening();
+  const { isWanted, isLoading, open, typedAhead } = useOpening();
   const chosen = props.multiple
     ? undefined
     : props.value === undefined
@@ -70,7 +75,12 @@ function Control(props: ControlProps) {
     <>
       <Suspense>
         {isWanted ? (
-          <Opened {...props} content={<Content {...content} />} trigger={triggerOf(content)} />
+          <Opened
+            {...props}
+            content={<Content {...content} />}
+            trigger={triggerOf(content)}
+            typedAhead={typedAhead}
+          />
         ) : (
           <button
             type="button"

@@ -2,6 +2,7 @@
 // because the user has already pressed the button.
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { type ReactNode, useState } from 'react';
+import type { TypedAhead } from '../../../hooks/typed-ahead.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { OptionItem } from '../../floating/Item.tsx';
 import { ComboboxPopup } from '../../floating/ComboboxPopup.tsx';
@@ -31,10 +32,15 @@ type OpenedProps = GroupComboboxProps & {
   /** The content and the properties of the button. */
   content: ReactNode;
   trigger: object;
+  typedAhead: TypedAhead;
 };
 
-export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps) {
+export function GroupComboboxOpened({ content, trigger, typedAhead, ...props }: OpenedProps) {
   const [text, setText] = useState('');
+  const takeTyped = () => {
+    const typed = typedAhead.take();
+    if (typed !== '') setText((current) => current + typed);
+  };
   const found = useItems(props, text);
   const chosenIds = props.multiple ? props.value : props.value === undefined ? [] : [props.value];
   const chosen = useGroupsChosen(chosenIds);
@@ -46,6 +52,7 @@ export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps)
     isItemEqualToValue: (one: GroupOption, other: GroupOption) => one.id === other.id,
     inputValue: text,
     onInputValueChange: setText,
+    onOpenChange: (isOpen: boolean) => void (isOpen ? typedAhead.start() : typedAhead.take()),
     onOpenChangeComplete: (isOpen: boolean) => !isOpen && setText(''),
     autoHighlight: true,
     defaultOpen: true,
@@ -53,7 +60,7 @@ export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps)
     children: (
       <>
         <Base.Trigger {...trigger}>{content}</Base.Trigger>
-        <List {...found} label={String(props.label)} />
+        <List {...found} label={String(props.label)} onSearchFocus={takeTyped} />
       </>
     ),
   };
@@ -77,15 +84,19 @@ export function GroupComboboxOpened({ content, trigger, ...props }: OpenedProps)
   );
 }
 
-type ListProps = Pick<ReturnType<typeof useItems>, 'more' | 'isWaiting' | 'error'> & { label: string };
+type ListProps = Pick<ReturnType<typeof useItems>, 'more' | 'isWaiting' | 'error'> & {
+  label: string;
+  onSearchFocus: () => void;
+};
 
-function List({ more, isWaiting, error, label }: ListProps) {
+function List({ more, isWaiting, error, label, onSearchFocus }: ListProps) {
   const t = useText();
   const { number } = useFormat();
   return (
     <ComboboxPopup
       label={label}
       search={t('group.search')}
+      onSearchFocus={onSearchFocus}
       empty={isWaiting ? t('state.loading') : error ? t('error.title') : t('group.noMatch')}
       more={more > 0 ? t('group.more', { count: more }) : undefined}
     >
