@@ -67,7 +67,11 @@ export function openBlocks(write: (bytes: Buffer) => Promise<void>): BlockWriter
   return {
     async add(kind, bytes) {
       if (bytes.length > blockSize) throw new Error(`A block of ${bytes.length} bytes is too long.`);
-      last = writeAfter(last, { kind, bytes }, compress(bytes, { params: params.compressing }));
+      last = writeAfter(
+        last,
+        { kind, bytes },
+        compress(bytes, { params: params.compressing, chunkSize: longest }),
+      );
       last.catch(() => {}); // awaited below, or by end()
       waiting.push(last);
       if (waiting.length > ahead) await waiting.shift();
@@ -138,7 +142,12 @@ export function readBlocks(file: FileHandle): BlockReader {
 const lengthAt = (head: Buffer, at: number) => (head.length < at + 4 ? 0 : head.readUInt32BE(at));
 
 async function decompressed(stored: Buffer, length: number, at: number): Promise<Buffer> {
-  const options = { maxOutputLength: Math.max(length, 1), params: params.decompressing };
+  const options = {
+    maxOutputLength: Math.max(length, 1),
+    // In one piece, because Node returns to this thread after each.
+    chunkSize: Math.max(length, constants.Z_MIN_CHUNK),
+    params: params.decompressing,
+  };
   const bytes = await decompress(stored, options).catch(() => undefined);
   if (bytes?.length !== length) throw new Damage('A block can’t be decompressed', at);
   return bytes;

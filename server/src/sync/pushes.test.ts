@@ -45,6 +45,17 @@ test('pushes of other accounts are processed while the push of one account compu
   expect(await computing).toBe('compute');
 });
 
+test('a thread gets the memory of a body, but not memory that others may use', async () => {
+  const { pushes } = open();
+  const alone = Buffer.from(new TextEncoder().encode('alone').buffer);
+  expect((await pushes.push(1, { run, bytes: alone, gzip: false }, never)).length).toBe(5);
+  expect(alone.length).toBe(0);
+  const all = Buffer.from(new TextEncoder().encode('shared by two').buffer);
+  const part = all.subarray(0, 6);
+  expect((await pushes.push(1, { run, bytes: part, gzip: false }, never)).length).toBe(6);
+  expect([part.toString(), all.toString()]).toEqual(['shared', 'shared by two']);
+});
+
 test('a gzip body counts with its largest possible decompressed size', async () => {
   const { pushes, unblock } = open();
   const bytes = Buffer.from(`compute${' '.repeat(2_000)}`);

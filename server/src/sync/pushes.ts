@@ -200,6 +200,12 @@ const loadOf = (size: number, gzip: boolean, partOf: PartOf | undefined) =>
     ? maxOrganizationBodyBytes
     : Math.min(size * (gzip ? gzipRatio : 1), maxOrganizationBodyBytes);
 
+/** Returns the memory of a body, which the body loses when a thread gets it. Memory that others may use is copied. */
+const transferable = (body: Uint8Array): ArrayBuffer =>
+  body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength
+    ? body.buffer
+    : new Uint8Array(body).buffer;
+
 /** Manages one thread, which is started when there is work, and the jobs that run on it. */
 function openLane(thread: URL, databaseUrl: string, log: Log) {
   const waiting = new Map<number, Waiting>();
@@ -255,7 +261,7 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
       clearTimeout(idleTimer);
       const on = (worker ??= startWorker());
       const job = ++jobs;
-      const bytes = new Uint8Array(body).buffer;
+      const bytes = transferable(body);
       const load = loadOf(body.byteLength, gzip, partOf);
       const [span, isTraced] = [currentSpan(), currentSpan() !== undefined];
       const notifyGone = () => on.postMessage({ gone: job } satisfies Gone);

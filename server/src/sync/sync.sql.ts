@@ -1,15 +1,7 @@
 // SQL that reads the current state for a plan and applies the plan, with a fixed number of statements for any number of people.
 // Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
-import {
-  type AccountId,
-  copyBytes,
-  copyFormat,
-  copyInto,
-  type Db,
-  inBatches,
-  type Transaction,
-} from '../db/db.ts';
+import { type AccountId, copyBytes, copyFormat, copyInto, type Db, type Transaction } from '../db/db.ts';
 import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 import type { WeeksOfGroup } from './plan-warnings.ts';
 
@@ -76,19 +68,6 @@ export async function selectCurrentUsers(
     where  account_id = ${accountId} ${only}
     order  by user_id`;
 }
-
-/** Yields, in batches, the users who have the fingerprint of what was last sent. */
-export const selectSentBefore = (
-  db: Db,
-  accountId: AccountId,
-): AsyncGenerator<{ id: number; externalId: string; fingerprint: string }[], void> =>
-  inBatches(
-    db<{ id: number; externalId: string; fingerprint: string }[]>`
-      select user_id as "id", external_id as "externalId", fingerprint as "fingerprint"
-      from   users
-      where  account_id = ${accountId} and external_id is not null and fingerprint is not null`,
-    10_000,
-  );
 
 /** Like `selectCurrentUsers`, for the users with these externalIds, in no order. */
 export async function selectUsersByExternalIds(

@@ -21,6 +21,20 @@ export class Digest {
     return this.#mix(value === undefined ? -2 : value === null ? -3 : value);
   }
 
+  /** Adds a text that is stored as UTF-8, like `add`. */
+  addUtf8(bytes: Buffer, from: number, to: number): this {
+    let [a, b] = [this.#a, this.#b];
+    let at = from;
+    for (; at < to; at++) {
+      const byte = bytes[at] as number;
+      if (byte >= 0x80) break;
+      a = Math.imul(a ^ byte, 0x01000193);
+      b = Math.imul(b ^ byte, 0x5f356495);
+    }
+    [this.#a, this.#b] = [a, b];
+    return this.#mixText(at < to ? bytes.toString('utf8', at, to) : '');
+  }
+
   /** Returns a digest that goes on from a state, which `state` has returned. */
   static from(a: number, b: number): Digest {
     const digest = new Digest();

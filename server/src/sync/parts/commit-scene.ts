@@ -13,18 +13,19 @@ import type { RunStart } from '../runs.sql.ts';
 import {
   selectAdministrators,
   selectCurrentGroups,
-  selectSentBefore,
   selectUserDetails,
   selectUsersByExternalIds,
 } from '../sync.sql.ts';
 import { rules } from '../repeated/repeated.ts';
 import { namesOfGroups, withoutRoles } from '../sync.ts';
 import { targetTreeOf } from '../target-tree.ts';
-import { type KnownUsers, knownUsers } from './known-users.ts';
+import type { KnownUsers } from './known-users.ts';
 import { type PartRow, selectPartDigests, selectPartPeople, selectParts } from './parts.sql.ts';
 import { refuseMissingParts } from './parts.ts';
 import { peopleOfIndex } from './people-index.ts';
 import { newSeenUsers } from './seen-users.ts';
+import { selectUsersBefore } from './sent-people.sql.ts';
+import { readUsersBefore } from './users-before.ts';
 import { readStoredJson, readStoredPart } from './store-part.ts';
 
 export type CommitOfPush = { run: RunStart; parts: number; settings: Settings };
@@ -69,6 +70,8 @@ export async function openScene(
   };
   const withUsers = parts.filter((part) => part.users !== null);
   const listed = withUsers.reduce((sum, { users }) => sum + (users ?? 0), 0);
+  const before =
+    withUsers.length > 0 ? await readUsersBefore(selectUsersBefore(tx, accountId), listed) : undefined;
   // The indexes of the parts have fingerprints with the role and without the language.
   const canUseIndexes = account.rolesBySync && settings.forceSetLanguage !== true && listed > 0;
   return {
@@ -82,9 +85,10 @@ export async function openScene(
     tree: targetTreeOf(lists, current.groups),
     groupNames: namesOfGroups(current, lists),
     parts: placed(withUsers),
-    hasUsers: withUsers.length > 0,
+    /** Undefined: no part lists users. */
+    before,
     seen: newSeenUsers(listed),
-    known: canUseIndexes ? await knownUsers(selectSentBefore(tx, accountId), listed) : undefined,
+    known: canUseIndexes ? before?.known : undefined,
   };
 }
 

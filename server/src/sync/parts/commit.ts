@@ -295,14 +295,15 @@ async function notePeople(
 
 /** Checks what concerns several parts. Returns how many users no part lists. */
 async function matchWhole(scene: Scene, { staying }: Planned, findings: Findings): Promise<number> {
-  const { tx, accountId, seen, current } = scene;
-  if (!scene.hasUsers) return 0;
+  const { tx, accountId, seen, current, before } = scene;
+  if (!before) return 0;
   await analyzeSentPeople(tx);
   await matchRepeated(scene, seen, findings);
-  const removed = await noteRemovedPeople(tx, accountId, seen.ids());
+  const removed = seen.missing(before.managed);
+  await noteRemovedPeople(tx, accountId, removed);
   await matchAllEmails(tx, accountId, seen, findings);
   matchAdministrators(current.administrators, (some) => some.some((one) => staying.has(one)), findings);
-  return removed;
+  return removed.length;
 }
 
 /** Adds a fault for each externalId that two parts list. */

@@ -1,32 +1,23 @@
-// The current users of an account by the digests of their externalIds, with their fingerprints: about 50 bytes for each of a million, apart from
-// what is read from the database. Pure.
-import { halvesOf } from '../../base/crypto/digest.ts';
-import { externalIdDigest, type IndexedPerson } from './people-index.ts';
+// The current users of an account by the digests of their externalIds, with their fingerprints: about 50 bytes for each of a million. Pure.
+import type { IndexedPerson } from './people-index.ts';
 
 export type KnownUsers = {
   /** Returns the id of the user with this externalId and this fingerprint; undefined if there is none. */
   unchanged(person: Pick<IndexedPerson, 'externalId' | 'fingerprint'>): number | undefined;
 };
 
-/** A user with what was last sent. Those without a fingerprint are never unchanged. */
-export type SentBefore = { id: number; externalId: string; fingerprint: string };
+/** Two numbers of 32 bits, as `halves` of a Digest returns them. */
+type Halves = readonly [number, number];
 
-/** Collects users, and returns an object that finds them. `count`: about how many there are; any number works. */
-export async function knownUsers(batches: AsyncIterable<SentBefore[]>, count: number): Promise<KnownUsers> {
-  const collected = newKnownUsers(count);
-  for await (const batch of batches) for (const user of batch) collected.add(user);
-  return collected;
-}
-
-/** Returns a collection of users. `count`: about how many there are. */
-export function newKnownUsers(count: number): KnownUsers & { add(user: SentBefore): void } {
+/** Returns a collection of users. `count`: about how many there are; any number works. `externalId`: its digest. */
+export function newKnownUsers(
+  count: number,
+): KnownUsers & { add(id: number, externalId: Halves, fingerprint: Halves): void } {
   let table = newTable(count);
   let size = 0;
   return {
-    add({ id, externalId, fingerprint }) {
+    add(id, [a, b], [c, d]) {
       if (++size * 2 > table.places) table = enlarged(table);
-      const [a, b] = externalIdDigest(externalId);
-      const [c, d] = halvesOf(fingerprint);
       put(table, id, [a, b, c, d]);
     },
     unchanged({ externalId: [a, b], fingerprint: [c, d] }) {

@@ -2,7 +2,8 @@
 import type { Change, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { isOnCitus } from '../../db/citus/distribution.ts';
-import type { AccountId, Db, Transaction } from '../../db/db.ts';
+import { copiedValue, copyRow } from '../../db/binary-copy.ts';
+import { type AccountId, type Db, literal, type Transaction } from '../../db/db.ts';
 import type { Outcome } from '../runs.sql.ts';
 
 /** What the last commit reports. */
@@ -99,20 +100,26 @@ export async function selectParts(db: Db, accountId: AccountId): Promise<PartRow
 }
 
 export async function selectPartContent(
-  db: Db,
+  tx: Transaction,
   accountId: AccountId,
   part: number,
 ): Promise<Buffer | undefined> {
-  const [row] = await db<{ content: Buffer }[]>`
-    select content as "content" from push_parts where account_id = ${accountId} and part = ${part}`;
-  return row?.content;
+  const content = await copiedValue(tx`
+    copy (select content from push_parts where account_id = ${literal(tx, accountId)} and part = ${literal(tx, part)})
+    to   stdout (format binary)`);
+  return content ?? undefined;
 }
 
 /** Returns the index of the people in a part; null if it has none. */
-export async function selectPartPeople(db: Db, accountId: AccountId, part: number): Promise<Buffer | null> {
-  const [row] = await db<{ people: Buffer | null }[]>`
-    select people as "people" from push_parts where account_id = ${accountId} and part = ${part}`;
-  return row?.people ?? null;
+export async function selectPartPeople(
+  tx: Transaction,
+  accountId: AccountId,
+  part: number,
+): Promise<Buffer | null> {
+  const people = await copiedValue(tx`
+    copy (select people from push_parts where account_id = ${literal(tx, accountId)} and part = ${literal(tx, part)})
+    to   stdout (format binary)`);
+  return people ?? null;
 }
 
 /** Returns the SHA-256 of the content of each part up to `last`, by number. Null: there is no such part. */
@@ -135,12 +142,11 @@ export async function upsertPart(
   accountId: AccountId,
   { part, users, groups, bytes, content, people }: PartRow & { content: Buffer; people: Buffer | null },
 ): Promise<void> {
-  await tx`
-    insert into push_parts (account_id, part, users, groups, bytes, content, people)
-    values (${accountId}, ${part}, ${users}, ${groups}, ${bytes}, ${content}, ${people})
-    on conflict (account_id, part) do update
-    set    users = excluded.users, groups = excluded.groups, bytes = excluded.bytes, content = excluded.content,
-           people = excluded.people`;
+  await tx`delete from push_parts where account_id = ${accountId} and part = ${part}`;
+  await copyRow(
+    tx`copy push_parts (account_id, part, users, groups, bytes, content, people) from stdin (format binary)`,
+    [accountId, part, users, groups, bytes, content, people],
+  );
   await tx`update pushes set last_used_at = now() where account_id = ${accountId}`;
 }
 

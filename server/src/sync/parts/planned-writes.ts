@@ -1,8 +1,7 @@
 // What a commit will write of the users of its parts: planned once, when a part is checked, and written when all parts are. Compressed, because
 // a plan takes much more memory than its part. The ids of new users are reserved when they are written, because a push that is refused again and
 // again would use up all that the database has.
-import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { compressFast, decompressFast } from '../../base/zstd.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { type UserWrites, writesOf } from '../apply.ts';
 import type { SentOrganization } from '../check.ts';
@@ -10,10 +9,6 @@ import type { Plan } from '../plan.ts';
 import { takeUserIds } from '../sync.sql.ts';
 import type { TargetTree } from '../target-tree.ts';
 import { insertPlannedWrites, selectPlannedWrites } from './planned-writes.sql.ts';
-
-const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
-/** What is stored is read once, a moment later, so speed matters more than size. */
-const fastest = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 type Planned = {
   organization: SentOrganization;
@@ -37,10 +32,10 @@ export async function storeWrites(
   const { newUsers, newMemberships, ...others } = writesOf(accountId, organization, ids, plan);
   const changes: Changes = { ...others, created: newUserIds.length };
   const compressed = (rows: Iterable<Uint8Array> | undefined) =>
-    rows ? compress(Buffer.concat([...rows]), fastest) : null;
+    rows ? compressFast(Buffer.concat([...rows])) : null;
   await insertPlannedWrites(tx, accountId, {
     part,
-    changes: await compress(Buffer.from(JSON.stringify(changes)), fastest),
+    changes: await compressFast(Buffer.from(JSON.stringify(changes))),
     newUsers: await compressed(newUsers),
     newMemberships: await compressed(newMemberships),
   });
@@ -50,10 +45,10 @@ export async function storeWrites(
 export async function readWrites(tx: Transaction, accountId: AccountId, part: number): Promise<UserWrites> {
   const stored = await selectPlannedWrites(tx, accountId, part);
   if (!stored) throw new Error(`Part ${part} was checked, but nothing is stored that could be applied.`);
-  const { created, ...changes } = JSON.parse((await decompress(stored.changes)).toString()) as Changes;
+  const { created, ...changes } = JSON.parse((await decompressFast(stored.changes)).toString()) as Changes;
   const ids = await takeUserIds(tx, created);
   const rows = async (compressed: Buffer | null) =>
-    compressed ? withIds(await decompress(compressed), ids) : undefined;
+    compressed ? withIds(await decompressFast(compressed), ids) : undefined;
   return {
     ...changes,
     newUsers: await rows(stored.newUsers),

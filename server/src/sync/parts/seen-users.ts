@@ -7,8 +7,8 @@ export type SeenUsers = {
   find(id: number): { place: number; isEmailSent: boolean } | undefined;
   /** Returns the ids of users who are listed more than once. */
   repeated(): number[];
-  /** Returns the ids of all users who are listed, in ascending order. */
-  ids(): Int32Array;
+  /** Returns which of these users are not listed. `ids`: in ascending order. */
+  missing(ids: Int32Array): number[];
 };
 
 /** The place and whether an address is sent fit in the lower bits; ids have 31 bits, so that all is below 2⁵³. */
@@ -48,6 +48,15 @@ export function newSeenUsers(most: number): SeenUsers {
       }
       return [...ids];
     },
-    ids: () => Int32Array.from(inOrder(), idOf),
+    missing(ids) {
+      const list = inOrder();
+      const missing: number[] = [];
+      let at = 0;
+      for (const id of ids) {
+        while (at < list.length && (list[at] as number) < id * perId) at++;
+        if (at === list.length || idOf(list[at] as number) !== id) missing.push(id);
+      }
+      return missing;
+    },
   };
 }

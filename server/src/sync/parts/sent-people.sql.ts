@@ -111,12 +111,45 @@ export const selectOwnedEmails = (
     1_000,
   );
 
-/** Stores the managed users who are not among the listed ones in a temporary table. Returns how many there are. */
+/** How many users are read as one text. */
+const usersTogether = 20_000;
+
+/**
+ * Yields the users who have an externalId, as texts of many: for each one the id, "m" for those whom pushes manage or "o" for others, the
+ * fingerprint of what was last sent or "-", the length of the externalId in bytes, a space, and the externalId.
+ */
+export async function* selectUsersBefore(tx: Transaction, accountId: AccountId): AsyncGenerator<Buffer> {
+  const select = async (after: string) => {
+    const [row] = await tx`
+      select max(user_id),
+             string_agg(user_id || case when managed and not by_scim then 'm' else 'o' end
+                        || case when length(fingerprint) = 14 then fingerprint else '-' end
+                        || octet_length(external_id) || ' ' || external_id, '')
+      from   (select user_id, managed, by_scim, fingerprint, external_id
+              from   users
+              where  account_id = ${accountId} and user_id > ${after} and external_id is not null
+              order  by user_id
+              limit  ${usersTogether}) u`.raw();
+    return row as unknown as (Buffer | null)[];
+  };
+  for (let next = select('0'); ;) {
+    const [last, users] = await next;
+    if (!last || !users) return;
+    next = select(last.toString('latin1')); // while these are read
+    next.catch(() => {}); // the reader may have stopped
+    yield users;
+  }
+}
+
+/** How many ids a statement names. */
+const idsTogether = 10_000;
+
+/** Stores users who will be removed in a temporary table. */
 export async function noteRemovedPeople(
   tx: Transaction,
   accountId: AccountId,
-  listed: Int32Array,
-): Promise<number> {
+  userIds: readonly number[],
+): Promise<void> {
   await tx`
     create temporary table removed_people (
       account_id   integer not null,
@@ -124,14 +157,12 @@ export async function noteRemovedPeople(
       external_id  text not null,
       primary key (account_id, user_id)
     ) on commit drop`;
-  // A parameter and not an expression: PostgreSQL hashes the list only if it is a constant when the statement is planned.
-  const { count } = await tx`
-    insert into removed_people (account_id, user_id, external_id)
-    select account_id, user_id, external_id
-    from   users
-    where  account_id = ${accountId} and managed and not by_scim
-      and  user_id <> all(${[...listed]})`;
-  return count;
+  for (let from = 0; from < userIds.length; from += idsTogether)
+    await tx`
+      insert into removed_people (account_id, user_id, external_id)
+      select account_id, user_id, external_id
+      from   users
+      where  account_id = ${accountId} and user_id = any(${userIds.slice(from, from + idsTogether)})`;
 }
 
 /** Yields the users of `removed_people` in batches, by id. Other statements can run between two batches. */

@@ -10,11 +10,10 @@ import {
 } from '@soundings/contract/limits.ts';
 import type { Organization } from '@soundings/contract/organization.ts';
 import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { accountById } from '../../accounts/accounts.ts';
 import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { compressFast, decompressFast } from '../../base/zstd.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
@@ -25,8 +24,6 @@ import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart
 import { userCountOf, indexOfLists, readByTexts, type ReadLists, readParsed } from '../texts/read-lists.ts';
 import { selectTexts } from '../texts/sent-texts.sql.ts';
 import { knownTextsOf } from './people-index.ts';
-
-const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
 /** Stores a part of a push in place of an earlier one with this number. Throws a Fault if it has errors or is too large. */
 export async function storePart(
@@ -49,7 +46,7 @@ export async function storePart(
       `A part can list at most ${maxPartEntries} users and groups. Split it into several parts.`,
     );
   const { json: text, bytes, people } = storedJson(lists);
-  const content = await compress(text); // on another thread
+  const content = await compressFast(text);
   await inTransaction(pool, async (tx) => {
     await limitLockWait(tx); // a thread's connections wait longer, and a part must not occupy one for as long as a commit takes
     await lockOpenPush(tx, accountId, pushId);
@@ -73,7 +70,7 @@ function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Bu
   const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomSeed() });
   const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
   const end = Buffer.from(']}');
-  const json = Buffer.concat([start, stored.content, end]);
+  const json = Buffer.concat([start, ...stored.chunks, end]);
   const bytes = start.length + stored.canonical + end.length;
   return { json, bytes, people: index(start.length) };
 }
@@ -126,5 +123,5 @@ export const readStoredPart = async (
 export async function readStoredJson(tx: Transaction, accountId: AccountId, part: number): Promise<Buffer> {
   const content = await selectPartContent(tx, accountId, part);
   if (!content) throw partsMissing(`part ${part} is no longer stored. Send all parts again.`);
-  return decompress(content);
+  return decompressFast(content);
 }

@@ -1,7 +1,8 @@
 // Compares a list that was read by its texts with the current users, and leaves out those whose data is as last sent. Pure.
+import { halvesOf } from '../../base/crypto/digest.ts';
 import type { SentOrganization } from '../check.ts';
 import type { Administrator, CurrentUser } from '../current-state.ts';
-import { peopleOfIndex } from '../parts/people-index.ts';
+import { externalIdDigest, peopleOfIndex } from '../parts/people-index.ts';
 import { newKnownUsers } from '../parts/known-users.ts';
 import { usersOf, type ReadLists } from './read-lists.ts';
 
@@ -25,7 +26,8 @@ export function withoutUnchanged(
 ): SentOrganization {
   const known = newKnownUsers(users.length);
   for (const { id, externalId, fingerprint } of users)
-    if (externalId !== null && fingerprint !== null) known.add({ id, externalId, fingerprint });
+    if (externalId !== null && fingerprint !== null)
+      known.add(id, externalIdDigest(externalId), halvesOf(fingerprint));
   const people = peopleOfIndex(lists.index, idOf);
   if (!people) throw new NotByTexts();
   const ofAdministrators = new Set(administrators.map(({ id }) => id));

@@ -5,6 +5,8 @@ import { Fault } from '../../base/errors.ts';
 import type { Findings } from '../findings.ts';
 
 const gunzip = promisify(gunzipWithCallback);
+/** In larger pieces than usual, because Node returns to this thread after each. */
+const chunkSize = 1024 * 1024;
 
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
@@ -25,7 +27,7 @@ async function decompress(
   findings: Findings,
 ): Promise<Uint8Array | undefined> {
   try {
-    return await gunzip(bytes, { maxOutputLength: most });
+    return await gunzip(bytes, { maxOutputLength: most, chunkSize });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw tooLargeFault(

@@ -126,7 +126,7 @@ export function usersOf({ json, organization, known, split }: ReadLists): (i: nu
 }
 
 /** The users of lists as a part stores them: their JSON, and how long it would be if the service had written all of it. */
-type StoredUsers = { content: Buffer; canonical: number };
+type StoredUsers = { chunks: Uint8Array[]; canonical: number };
 
 /**
  * Returns the index of the people in lists, and their JSON if they are to be stored. `seed`: of the digests, if no texts are known. `start`: where
@@ -168,7 +168,7 @@ export function indexOfLists(
   const isSame = isSameList(lists);
   return {
     index: (start) => (known && isSame && start === known.start ? known.bytes : writer.written(start)),
-    stored: { content: content.joined(), canonical: canonicalSum },
+    stored: { chunks: content.joined(), canonical: canonicalSum },
   };
 }
 
@@ -200,9 +200,9 @@ class Joined {
     else this.#push(Buffer.from(text ?? ''));
   }
 
-  joined(): Buffer {
+  joined(): Uint8Array[] {
     this.#end();
-    return Buffer.concat(this.#chunks);
+    return this.#chunks;
   }
 
   #end(): void {

@@ -1,11 +1,19 @@
 // SQL for the indexes of the lists of people that were applied last. With them, the next list is read without parsing what is the same.
-import type { AccountId, Db, Transaction } from '../../db/db.ts';
+import { copiedValue } from '../../db/binary-copy.ts';
+import { type AccountId, literal, onConnection, type Pool, type Transaction } from '../../db/db.ts';
 
 /** Returns the index of the list that was applied last: of a part, by its number, or of a whole request (0). */
-export async function selectTexts(db: Db, accountId: AccountId, part: number): Promise<Buffer | undefined> {
-  const [row] = await db<{ people: Buffer }[]>`
-    select people as "people" from sent_texts where account_id = ${accountId} and part = ${part}`;
-  return row?.people;
+export async function selectTexts(
+  pool: Pool,
+  accountId: AccountId,
+  part: number,
+): Promise<Buffer | undefined> {
+  const people = await onConnection(pool, (db) =>
+    copiedValue(db`
+      copy (select people from sent_texts where account_id = ${literal(db, accountId)} and part = ${literal(db, part)})
+      to   stdout (format binary)`),
+  );
+  return people ?? undefined;
 }
 
 /** Stores the index of the list of a whole request in place of all others. Null: its texts can't be recognized. */

@@ -1,0 +1,51 @@
+// What a commit has to know of all users of an account: who was last sent with what, and who can be removed. They are read as texts of many users,
+// because the driver would take longer to make rows of a million than PostgreSQL takes to read them. Pure.
+import { Digest } from '../../base/crypto/digest.ts';
+import { type KnownUsers, newKnownUsers } from './known-users.ts';
+
+/** `managed`: the ids of the users whom pushes manage, in ascending order. */
+export type UsersBefore = { known: KnownUsers; managed: Int32Array };
+
+const [space, digit0, letterA, managedMark, unknownMark] = [...Buffer.from(' 0am-')] as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+
+/** Reads users as `selectUsersBefore` yields them. `count`: about how many there are; any number works. */
+export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: number): Promise<UsersBefore> {
+  const known = newKnownUsers(count);
+  const managed: number[] = [];
+  for await (const text of texts) {
+    for (let at = 0; at < text.length;) {
+      let id = 0;
+      for (; isDigit(text[at]); at++) id = id * 10 + (text[at] as number) - digit0;
+      if (text[at++] === managedMark) managed.push(id);
+      const fingerprint = text[at] === unknownMark ? undefined : halvesAt(text, at);
+      at += fingerprint ? 14 : 1;
+      let length = 0;
+      for (; text[at] !== space; at++) length = length * 10 + (text[at] as number) - digit0;
+      const from = at + 1;
+      at = from + length;
+      if (fingerprint) known.add(id, new Digest().addUtf8(text, from, at).halves(), fingerprint);
+    }
+  }
+  return { known, managed: Int32Array.from(managed).toSorted() };
+}
+
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= digit0 && byte < digit0 + 10;
+
+/** Returns both halves of a fingerprint, like `halvesOf`. */
+const halvesAt = (text: Buffer, at: number): [number, number] => [halfAt(text, at), halfAt(text, at + 7)];
+
+function halfAt(text: Buffer, at: number): number {
+  let half = 0;
+  for (let i = at; i < at + 7; i++) {
+    const byte = text[i] as number;
+    half = half * 36 + byte - (byte >= letterA ? letterA - 10 : digit0);
+  }
+  return half;
+}
