@@ -85,6 +85,7 @@ const publicFiles = [
   'db/catalogue.ts',
   'db/citus/distribute.ts',
   'db/citus/distribution.ts',
+  'db/binary-copy.ts',
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',

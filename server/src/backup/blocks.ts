@@ -144,7 +144,7 @@ const lengthAt = (head: Buffer, at: number) => (head.length < at + 4 ? 0 : head.
 async function decompressed(stored: Buffer, length: number, at: number): Promise<Buffer> {
   const options = {
     maxOutputLength: Math.max(length, 1),
-    // In one piece, because Node returns to this thread after each.
+    // As one chunk, because Node returns to this thread after each.
     chunkSize: Math.max(length, constants.Z_MIN_CHUNK),
     params: params.decompressing,
   };

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { copiedValue, copyRow } from './binary-copy.ts';
-import { inTransaction, literal } from './db.ts';
+import { copiedValue, copyRow, literal } from './binary-copy.ts';
+import { inTransaction } from './db.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // COPY in its binary format, for large values of bytes. In parameters and rows, the driver writes them as hexadecimal texts, which have twice the
 // size, and converting these takes longer than everything else that is done with the bytes.
-import { copyBytes, copyOut } from './db.ts';
+import { copyBytes, copyOut, type Db, type Fragment } from './db.ts';
 
 type Statement = Parameters<typeof copyOut>[0];
 
@@ -29,6 +29,12 @@ export async function copiedValue(statement: Statement): Promise<Buffer | null |
   const length = bytes.readInt32BE((at += 2));
   if (length === -1) return null;
   return bytes.subarray((at += 4), at + length);
+}
+
+/** Returns an integer as a part of a statement. COPY can't have parameters. */
+export function literal(db: Db, value: number): Fragment {
+  if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not an integer`);
+  return db.unsafe(String(value));
 }
 
 function fieldOf(value: BinaryValue): Uint8Array[] {

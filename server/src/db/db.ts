@@ -271,12 +271,6 @@ export async function* copyOut(
   }
 }
 
-/** Returns an integer as a part of a statement. Only for COPY, which can't have parameters. */
-export function literal(db: Db, value: number): Fragment {
-  if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not an integer`);
-  return db.unsafe(String(value));
-}
-
 export type CopyValue = string | number | boolean | Uint8Array | null;
 
 const chunkLength = 256 * 1024;

@@ -2,8 +2,8 @@
 import type { Change, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { isOnCitus } from '../../db/citus/distribution.ts';
-import { copiedValue, copyRow } from '../../db/binary-copy.ts';
-import { type AccountId, type Db, literal, type Transaction } from '../../db/db.ts';
+import { copiedValue, copyRow, literal } from '../../db/binary-copy.ts';
+import { type AccountId, type Db, type Transaction } from '../../db/db.ts';
 import type { Outcome } from '../runs.sql.ts';
 
 /** What the last commit reports. */

@@ -115,7 +115,7 @@ export const selectOwnedEmails = (
 const usersTogether = 20_000;
 
 /**
- * Yields the users who have an externalId, as texts of many: for each one the id, "m" for those whom pushes manage or "o" for others, the
+ * Yields the users who have an externalId, as texts of many: for each one the id, "m" for those that pushes manage or "o" for others, the
  * fingerprint of what was last sent or "-", the length of the externalId in bytes, a space, and the externalId.
  */
 export async function* selectUsersBefore(tx: Transaction, accountId: AccountId): AsyncGenerator<Buffer> {

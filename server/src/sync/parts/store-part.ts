@@ -13,7 +13,7 @@ import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { compressFast, decompressFast } from '../../base/zstd.ts';
+import { compressFast, decompressFast } from './zstd.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test('are found by any externalId and the fingerprint, and those whom pushes manage are known', async () => {
+test('are found by any externalId and the fingerprint, and those that pushes manage are known', async () => {
   const { pool } = database;
   const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Any externalIds' }));
   const externalIds = [
@@ -86,7 +86,7 @@ test('all users of a large account are read, however many a statement reads', as
   expect([...managed]).toEqual(rows.map((row) => row.id));
 });
 
-test('users whom no list names are missing', () => {
+test('users that no list names are missing', () => {
   const seen = newSeenUsers(5);
   for (const [place, id] of [9, 2, 7, 2].entries()) seen.add(id, place, true);
   expect(seen.missing(Int32Array.of(1, 2, 3, 7, 9, 10))).toEqual([1, 3, 10]);

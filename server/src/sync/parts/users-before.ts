@@ -3,16 +3,11 @@
 import { Digest } from '../../base/crypto/digest.ts';
 import { type KnownUsers, newKnownUsers } from './known-users.ts';
 
-/** `managed`: the ids of the users whom pushes manage, in ascending order. */
+/** `managed`: the ids of the users that pushes manage, in ascending order. */
 export type UsersBefore = { known: KnownUsers; managed: Int32Array };
 
-const [space, digit0, letterA, managedMark, unknownMark] = [...Buffer.from(' 0am-')] as [
-  number,
-  number,
-  number,
-  number,
-  number,
-];
+/** ASCII codes: " ", "0", "a", and what `selectUsersBefore` writes for a user that pushes manage and for a missing fingerprint. */
+const [space, zero, lowerA, managedMark, unknownMark] = [0x20, 0x30, 0x61, 0x6d, 0x2d] as const;
 
 /** Reads users as `selectUsersBefore` yields them. `count`: about how many there are; any number works. */
 export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: number): Promise<UsersBefore> {
@@ -21,12 +16,12 @@ export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: numbe
   for await (const text of texts) {
     for (let at = 0; at < text.length;) {
       let id = 0;
-      for (; isDigit(text[at]); at++) id = id * 10 + (text[at] as number) - digit0;
+      for (; isDigit(text[at]); at++) id = id * 10 + (text[at] as number) - zero;
       if (text[at++] === managedMark) managed.push(id);
       const fingerprint = text[at] === unknownMark ? undefined : halvesAt(text, at);
       at += fingerprint ? 14 : 1;
       let length = 0;
-      for (; text[at] !== space; at++) length = length * 10 + (text[at] as number) - digit0;
+      for (; text[at] !== space; at++) length = length * 10 + (text[at] as number) - zero;
       const from = at + 1;
       at = from + length;
       if (fingerprint) known.add(id, new Digest().addUtf8(text, from, at).halves(), fingerprint);
@@ -35,8 +30,7 @@ export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: numbe
   return { known, managed: Int32Array.from(managed).toSorted() };
 }
 
-const isDigit = (byte: number | undefined): boolean =>
-  byte !== undefined && byte >= digit0 && byte < digit0 + 10;
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte < zero + 10;
 
 /** Returns both halves of a fingerprint, like `halvesOf`. */
 const halvesAt = (text: Buffer, at: number): [number, number] => [halfAt(text, at), halfAt(text, at + 7)];
@@ -45,7 +39,7 @@ function halfAt(text: Buffer, at: number): number {
   let half = 0;
   for (let i = at; i < at + 7; i++) {
     const byte = text[i] as number;
-    half = half * 36 + byte - (byte >= letterA ? letterA - 10 : digit0);
+    half = half * 36 + byte - (byte >= lowerA ? lowerA - 10 : zero);
   }
   return half;
 }

@@ -5,7 +5,7 @@ import { Fault } from '../../base/errors.ts';
 import type { Findings } from '../findings.ts';
 
 const gunzip = promisify(gunzipWithCallback);
-/** In larger pieces than usual, because Node returns to this thread after each. */
+/** In larger chunks than usual, because Node returns to this thread after each. */
 const chunkSize = 1024 * 1024;
 
 /** The body of a request as it was sent. */

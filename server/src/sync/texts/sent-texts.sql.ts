@@ -1,6 +1,6 @@
 // SQL for the indexes of the lists of people that were applied last. With them, the next list is read without parsing what is the same.
-import { copiedValue } from '../../db/binary-copy.ts';
-import { type AccountId, literal, onConnection, type Pool, type Transaction } from '../../db/db.ts';
+import { copiedValue, literal } from '../../db/binary-copy.ts';
+import { type AccountId, onConnection, type Pool, type Transaction } from '../../db/db.ts';
 
 /** Returns the index of the list that was applied last: of a part, by its number, or of a whole request (0). */
 export async function selectTexts(

@@ -1,4 +1,4 @@
-// Zstandard for data that this program reads again soon: with the fastest level, on another thread, and in large pieces. With its usual pieces of
+// Zstandard for data that this program reads again soon: with the fastest level, on another thread, and in large chunks. With its usual chunks of
 // 16 KB, Node returns to the calling thread after each.
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
