@@ -1,45 +1,55 @@
 import { expect, test } from 'vitest';
 import { collectTyped } from './typed-ahead.ts';
 
-/** A press of a key. Returns whether the rest of the page receives it. */
-function press(
-  window: EventTarget,
-  key: string,
-  modifiers: Partial<KeyboardEvent> & { altGraph?: boolean } = {},
-) {
-  const { altGraph = false, ...rest } = modifiers;
-  const event = Object.assign(new Event('keydown', { cancelable: true }), {
-    key,
-    getModifierState: () => altGraph,
-    ...rest,
-  });
-  return window.dispatchEvent(event);
+type Modifiers = { ctrlKey?: true; altKey?: true; metaKey?: true; altGraph?: true; isComposing?: true };
+
+/** A page whose focus is on a button or, after it was removed, on the page itself. */
+function openPage() {
+  const [keys, button, other] = [new EventTarget(), new EventTarget(), new EventTarget()];
+  const typed = collectTyped(keys, () => ({ current: button, page: keys }));
+  /** Presses a key. Returns whether the rest of the page receives it. `target`: what has the focus. */
+  const press = (key: string, { altGraph, ...modifiers }: Modifiers = {}, target: EventTarget = button) => {
+    const event = new Event('keydown', { cancelable: true });
+    Object.defineProperty(event, 'target', { value: target });
+    return keys.dispatchEvent(
+      Object.assign(event, { key, getModifierState: () => altGraph === true, ...modifiers }),
+    );
+  };
+  return { typed, press, page: keys, other };
 }
 
 test('what is typed before a search field has the focus is kept in order, and nothing else receives it', () => {
-  const window = new EventTarget();
-  const typed = collectTyped(window);
-  expect(press(window, 'x')).toBe(true);
+  const { typed, press, page } = openPage();
+  expect(press('x')).toBe(true);
   typed.start();
   typed.start();
-  const received = ['a', 'ö', ' ', '7', 'Backspace', '😀'].map((key) => press(window, key));
+  const received = ['a', 'ö', ' ', '7', 'Backspace', '😀'].map((key) => press(key));
   expect(received).toEqual(Array(6).fill(false));
-  expect(press(window, '@', { ctrlKey: true, altKey: true, altGraph: true })).toBe(false);
-  expect(typed.take()).toBe('aö 😀@');
-  expect(press(window, 'b')).toBe(true);
+  expect(press('@', { ctrlKey: true, altKey: true, altGraph: true })).toBe(false);
+  expect(press('é', { altKey: true })).toBe(false);
+  expect(press('1', {}, page)).toBe(false);
+  expect(typed.take()).toBe('aö 😀@é1');
+  expect(press('b')).toBe(true);
   typed.start();
   expect(typed.take()).toBe('');
 });
 
 test('keys that type nothing keep their meaning', () => {
-  const window = new EventTarget();
-  const typed = collectTyped(window);
+  const { typed, press } = openPage();
   typed.start();
-  expect([' ', 'Escape', 'Tab', 'ArrowDown', 'Enter'].map((key) => press(window, key))).toEqual(
-    Array(5).fill(true),
-  );
-  expect(press(window, 'r', { ctrlKey: true })).toBe(true);
-  expect(press(window, 'c', { metaKey: true })).toBe(true);
-  expect(press(window, 'n', { isComposing: true })).toBe(true);
+  const keys = [' ', 'Escape', 'Tab', 'ArrowDown', 'Enter'];
+  expect(keys.map((key) => press(key))).toEqual(keys.map(() => true));
+  expect(press('r', { ctrlKey: true })).toBe(true);
+  expect(press('c', { metaKey: true })).toBe(true);
+  expect(press('d', { altKey: true })).toBe(true);
+  expect(press('Backspace', { ctrlKey: true })).toBe(true);
+  expect(press('n', { isComposing: true })).toBe(true);
+  expect(typed.take()).toBe('');
+});
+
+test('keys that are pressed elsewhere keep their meaning', () => {
+  const { typed, press, other } = openPage();
+  typed.start();
+  expect(['a', ' ', 'Backspace'].map((key) => press(key, {}, other))).toEqual([true, true, true]);
   expect(typed.take()).toBe('');
 });

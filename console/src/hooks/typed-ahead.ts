@@ -1,41 +1,48 @@
 // What a user types between opening a list and the moment when its search field has the focus. The list may have to be loaded first, and
 // what is typed until then would be lost.
-import { useEffect, useMemo } from 'react';
+import { useEffect, useState } from 'react';
 
-/** `target` of an event that the user types into. */
-const isTextField = (target: EventTarget | null) =>
-  typeof HTMLElement !== 'undefined' &&
-  target instanceof HTMLElement &&
-  (target.isContentEditable || target.matches('input, textarea, select'));
-
-/** Whether a key adds a character to a text. AltGr is reported as Ctrl with Alt on Windows, and types characters such as "@". */
+/**
+ * Whether a key adds a character to a text, and is no shortcut. AltGr is reported as Ctrl with Alt on Windows, and types characters such as "@". On
+ * a Mac, Option types such characters. Elsewhere, Alt with a letter or a digit is a shortcut.
+ */
 const isCharacter = (event: KeyboardEvent) =>
   [...event.key].length === 1 &&
   !event.metaKey &&
-  (!event.ctrlKey || event.getModifierState('AltGraph')) &&
-  !event.isComposing;
+  !event.isComposing &&
+  (event.getModifierState('AltGraph') ||
+    (!event.ctrlKey && !(event.altKey && /^[a-z0-9]$/i.test(event.key))));
+
+const isBackspace = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent) =>
+  key === 'Backspace' && !ctrlKey && !altKey && !metaKey;
+
+/** Where keys are pressed, and what has the focus. */
+type Keys = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
+type Focus = () => { current: EventTarget | null; page: EventTarget | null };
 
 /**
- * Collects what is typed outside of text fields from `start` to `take`, which returns it. Other keys, such as Esc and Tab, work as usual. A
- * space counts only after another character, because it presses the button that has the focus. `target`: the window.
+ * Collects what is typed from `start` to `take`, which returns it, while the focus stays where it was at the start, or is lost. Other keys, such as
+ * Esc and Tab, work as usual. A space counts only after another character, because it presses the button that has the focus.
  */
-export function collectTyped(target: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>) {
+export function collectTyped(keys: Keys, focus: Focus) {
   let text = '';
+  let from: EventTarget | null = null;
   const collect = (one: Event) => {
     const event = one as KeyboardEvent;
-    if (isTextField(event.target)) return;
-    if (event.key === 'Backspace') text = [...text].slice(0, -1).join('');
+    if (event.target !== from && event.target !== focus().page) return;
+    if (isBackspace(event)) text = [...text].slice(0, -1).join('');
     else if (isCharacter(event) && (event.key !== ' ' || text !== '')) text += event.key;
     else return;
     event.preventDefault();
-    event.stopPropagation();
+    event.stopImmediatePropagation();
   };
   return {
     start() {
-      target.addEventListener('keydown', collect, { capture: true });
+      from = focus().current;
+      keys.addEventListener('keydown', collect, { capture: true });
     },
     take(): string {
-      target.removeEventListener('keydown', collect, { capture: true });
+      keys.removeEventListener('keydown', collect, { capture: true });
       const typed = text;
       text = '';
       return typed;
@@ -45,9 +52,11 @@ export function collectTyped(target: Pick<EventTarget, 'addEventListener' | 'rem
 
 export type TypedAhead = ReturnType<typeof collectTyped>;
 
+const focusOfPage: Focus = () => ({ current: document.activeElement, page: document.body });
+
 /** Returns what collects the text of one search field. */
 export function useTypedAhead(): TypedAhead {
-  const typed = useMemo(() => collectTyped(globalThis), []);
+  const [typed] = useState(() => collectTyped(globalThis, focusOfPage));
   useEffect(() => () => void typed.take(), [typed]);
   return typed;
 }

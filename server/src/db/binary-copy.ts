@@ -7,13 +7,13 @@ type Statement = Parameters<typeof copyOut>[0];
 /** What a column of this type has: `integer` (not `bigint`), `bytea`, or null. */
 type BinaryValue = number | Uint8Array | null;
 
-/** The format's first bytes, and two empty fields for extensions. */
-const head = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
-const end = int16(-1);
+/** What data in this format begins with, with two empty fields for extensions, and what it ends with. */
+export const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1');
+export const binaryEnd = Buffer.from([0xff, 0xff]);
 
 /** Writes one row. `statement` is `copy … from stdin (format binary)`. */
 export async function copyRow(statement: Statement, values: readonly BinaryValue[]): Promise<void> {
-  await copyBytes(statement, [head, int16(values.length), ...values.flatMap(fieldOf), end]);
+  await copyBytes(statement, [binaryStart, int16(values.length), ...values.flatMap(fieldOf), binaryEnd]);
 }
 
 /**
@@ -23,7 +23,7 @@ export async function copiedValue(statement: Statement): Promise<Buffer | null |
   const chunks: Buffer[] = [];
   for await (const chunk of copyOut(statement)) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  let at = head.length;
+  let at = binaryStart.length;
   const columns = bytes.readInt16BE(at);
   if (columns === -1) return undefined;
   const length = bytes.readInt32BE((at += 2));

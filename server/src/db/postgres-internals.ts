@@ -78,7 +78,7 @@ function sentDirectly<T>(value: T, known: KnownTypes | undefined): T {
       get: () => statement,
       set(next: Described['statement']) {
         statement = next;
-        if (!next) return;
+        if (!next || next.types.length === 0) return;
         const text = `${next.types.join()} ${next.string}`;
         const types = known.get(text);
         isKnown = types?.every((type) => type > 0 && type < firstOwnType) ?? false;

@@ -1,5 +1,6 @@
 // SQL for uploads and stored files.
 import type { FileReport } from '@soundings/contract/storage.ts';
+import { binaryEnd, binaryStart } from '../db/binary-copy.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp' | 'console' | 'pull';
@@ -103,8 +104,6 @@ export async function insertRows(
   spare.push(room);
 }
 
-const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1');
-const binaryEnd = Buffer.from([0xff, 0xff]);
 /** The length of the fields before the bytes of a row: the number of values, then each value with its length. */
 const rowHead = 2 + 3 * (4 + 4) + 4;
 const maxCopied = binaryStart.length + maxRows * (rowHead + rowBytes) + binaryEnd.length;

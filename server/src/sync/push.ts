@@ -133,7 +133,7 @@ async function synchronizeLists(
   findings: Findings,
 ): Promise<Synchronized> {
   const isClean = lists.split !== undefined;
-  const index = isClean ? indexOfLists(lists, { isStored: false, seed: randomSeed() }).index(0) : null;
+  const index = isClean ? indexOfLists(lists, { isStored: false, seed: randomSeed(), start: 0 }).index : null;
   const byTexts = lists.known && index ? { ...lists, index } : undefined;
   const { organization } = lists;
   const wanted = { runId: run.id, organization, byTexts, deleteGroupResults, isGone };

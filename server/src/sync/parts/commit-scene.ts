@@ -70,10 +70,12 @@ export async function openScene(
   };
   const withUsers = parts.filter((part) => part.users !== null);
   const listed = withUsers.reduce((sum, { users }) => sum + (users ?? 0), 0);
-  const before =
-    withUsers.length > 0 ? await readUsersBefore(selectUsersBefore(tx, accountId), listed) : undefined;
   // The indexes of the parts have fingerprints with the role and without the language.
   const canUseIndexes = account.rolesBySync && settings.forceSetLanguage !== true && listed > 0;
+  const before =
+    withUsers.length > 0
+      ? await readUsersBefore(selectUsersBefore(tx, accountId), canUseIndexes ? listed : undefined)
+      : undefined;
   return {
     tx,
     accountId,
@@ -88,7 +90,7 @@ export async function openScene(
     /** Undefined: no part lists users. */
     before,
     seen: newSeenUsers(listed),
-    known: canUseIndexes ? before?.known : undefined,
+    known: before?.known,
   };
 }
 

@@ -49,8 +49,8 @@ const unchecked = (value: JsonValue): SentOrganization => ({
 function indexed(data: Data) {
   const json = Buffer.from(JSON.stringify({ data }));
   const lists = readParsed(json, unchecked, newFindings())!;
-  const { index, stored } = indexOfLists(lists, { isStored: true, seed: [1, 2, 3, 4] });
-  return { index: index(3), stored: Buffer.concat([Buffer.from('{},'), Buffer.concat(stored.chunks)]) };
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: [1, 2, 3, 4], start: 3 });
+  return { index, stored: Buffer.concat([Buffer.from('{},'), Buffer.concat(stored.chunks)]) };
 }
 
 test('fingerprints, addresses and places are those of the people', () => {

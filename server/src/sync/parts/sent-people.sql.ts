@@ -116,15 +116,15 @@ const usersTogether = 20_000;
 
 /**
  * Yields the users who have an externalId, as texts of many: for each one the id, "m" for those that pushes manage or "o" for others, the
- * fingerprint of what was last sent or "-", the length of the externalId in bytes, a space, and the externalId.
+ * fingerprint of what was last sent or "-", the length of the externalId in bytes of UTF-8, a space, and the externalId.
  */
 export async function* selectUsersBefore(tx: Transaction, accountId: AccountId): AsyncGenerator<Buffer> {
-  const select = async (after: string) => {
+  const selectUsersAfter = async (after: string) => {
     const [row] = await tx`
       select max(user_id),
              string_agg(user_id || case when managed and not by_scim then 'm' else 'o' end
                         || case when length(fingerprint) = 14 then fingerprint else '-' end
-                        || octet_length(external_id) || ' ' || external_id, '')
+                        || octet_length(convert_to(external_id, 'UTF8')) || ' ' || external_id, '')
       from   (select user_id, managed, by_scim, fingerprint, external_id
               from   users
               where  account_id = ${accountId} and user_id > ${after} and external_id is not null
@@ -132,10 +132,10 @@ export async function* selectUsersBefore(tx: Transaction, accountId: AccountId):
               limit  ${usersTogether}) u`.raw();
     return row as unknown as (Buffer | null)[];
   };
-  for (let next = select('0'); ;) {
+  for (let next = selectUsersAfter('0'); ;) {
     const [last, users] = await next;
     if (!last || !users) return;
-    next = select(last.toString('latin1')); // while these are read
+    next = selectUsersAfter(last.toString('latin1')); // while these are read
     next.catch(() => {}); // the reader may have stopped
     yield users;
   }
@@ -144,7 +144,7 @@ export async function* selectUsersBefore(tx: Transaction, accountId: AccountId):
 /** How many ids a statement names. */
 const idsTogether = 10_000;
 
-/** Stores users who will be removed in a temporary table. */
+/** Stores users who will be removed in a temporary table. Throws if one of them is not there, or not managed by pushes. */
 export async function noteRemovedPeople(
   tx: Transaction,
   accountId: AccountId,
@@ -157,12 +157,18 @@ export async function noteRemovedPeople(
       external_id  text not null,
       primary key (account_id, user_id)
     ) on commit drop`;
-  for (let from = 0; from < userIds.length; from += idsTogether)
-    await tx`
+  let noted = 0;
+  for (let from = 0; from < userIds.length; from += idsTogether) {
+    const { count } = await tx`
       insert into removed_people (account_id, user_id, external_id)
       select account_id, user_id, external_id
       from   users
-      where  account_id = ${accountId} and user_id = any(${userIds.slice(from, from + idsTogether)})`;
+      where  account_id = ${accountId} and user_id = any(${userIds.slice(from, from + idsTogether)})
+        and  managed and not by_scim`;
+    noted += count;
+  }
+  if (noted !== userIds.length)
+    throw new Error(`${userIds.length} users were to be removed, but ${noted} of them can be.`);
 }
 
 /** Yields the users of `removed_people` in batches, by id. Other statements can run between two batches. */

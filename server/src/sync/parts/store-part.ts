@@ -67,12 +67,12 @@ function storedJson(lists: ReadLists): { json: Buffer; bytes: number; people: Bu
     const json = Buffer.from(JSON.stringify({ groups }));
     return { json, bytes: json.length, people: null };
   }
-  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomSeed() });
   const start = Buffer.from(groups ? `{"groups":${JSON.stringify(groups)},"users":[` : '{"users":[');
+  const { index, stored } = indexOfLists(lists, { isStored: true, seed: randomSeed(), start: start.length });
   const end = Buffer.from(']}');
   const json = Buffer.concat([start, ...stored.chunks, end]);
   const bytes = start.length + stored.canonical + end.length;
-  return { json, bytes, people: index(start.length) };
+  return { json, bytes, people: index };
 }
 
 /** Reads a part like a request without settings. */

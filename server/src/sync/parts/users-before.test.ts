@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { fingerprintOf } from '../repeated/fingerprints.ts';
 import { externalIdDigest } from './people-index.ts';
 import { newSeenUsers } from './seen-users.ts';
-import { selectUsersBefore } from './sent-people.sql.ts';
+import { noteRemovedPeople, selectUsersBefore } from './sent-people.sql.ts';
 import { readUsersBefore } from './users-before.ts';
 
 let database: TestDatabase;
@@ -61,7 +61,7 @@ test('are found by any externalId and the fingerprint, and those that pushes man
   const { known, managed } = await inTransaction(pool, (tx) => readUsersBefore(selectUsersBefore(tx, id), 1));
   for (const { externalId, print, hasFingerprint } of users) {
     const find = (fingerprint: string) =>
-      known.unchanged({ externalId: externalIdDigest(externalId), fingerprint: halvesOf(fingerprint) });
+      known!.unchanged({ externalId: externalIdDigest(externalId), fingerprint: halvesOf(fingerprint) });
     expect([externalId, find(print)]).toEqual([
       externalId,
       hasFingerprint ? idOf.get(externalId) : undefined,
@@ -84,6 +84,41 @@ test('all users of a large account are read, however many a statement reads', as
   const rows = await pool<{ id: number }[]>`
     select user_id as "id" from users where account_id = ${id} order by user_id`;
   expect([...managed]).toEqual(rows.map((row) => row.id));
+});
+
+test('if no one has to be known, only those that pushes manage are read', async () => {
+  const texts = (async function* () {
+    yield Buffer.from(`7m-1 a9o-2 é12m${'0'.repeat(14)}1 b`);
+  })();
+  expect(await readUsersBefore(texts, undefined)).toEqual({
+    known: undefined,
+    managed: Int32Array.of(7, 12),
+  });
+});
+
+test.for(['7m-9 a', '7m-1', '7m-', '7', 'm-1 a', '7m-1 a é'])(
+  'a damaged text is an error: %j',
+  async (text) => {
+    const texts = (async function* () {
+      yield Buffer.from(text);
+    })();
+    await expect(readUsersBefore(texts, 1)).rejects.toThrow('could not be read');
+  },
+);
+
+test('only people that pushes manage are removed', async () => {
+  const { pool } = database;
+  const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Removals' }));
+  const rows = await pool<{ id: number }[]>`
+    insert into users (account_id, managed, by_scim, external_id, first_name, last_name, active, role)
+    values (${id}, true, false, 'a', 'First', 'Last', true, 'User'), (${id}, true, true, 'b', 'First', 'Last', true, 'User'),
+           (${id}, false, false, 'c', 'First', 'Last', true, 'User')
+    returning user_id as "id"`;
+  const [managed, ...others] = rows.map((row) => row.id);
+  const noted = (ids: number[]) => inTransaction(pool, (tx) => noteRemovedPeople(tx, id, ids));
+  await noted([managed as number]);
+  for (const other of others)
+    await expect(noted([managed as number, other])).rejects.toThrow('2 users were to be removed');
 });
 
 test('users that no list names are missing', () => {

@@ -4,14 +4,20 @@ import { Digest } from '../../base/crypto/digest.ts';
 import { type KnownUsers, newKnownUsers } from './known-users.ts';
 
 /** `managed`: the ids of the users that pushes manage, in ascending order. */
-export type UsersBefore = { known: KnownUsers; managed: Int32Array };
+export type UsersBefore = { known: KnownUsers | undefined; managed: Int32Array };
 
 /** ASCII codes: " ", "0", "a", and what `selectUsersBefore` writes for a user that pushes manage and for a missing fingerprint. */
 const [space, zero, lowerA, managedMark, unknownMark] = [0x20, 0x30, 0x61, 0x6d, 0x2d] as const;
 
-/** Reads users as `selectUsersBefore` yields them. `count`: about how many there are; any number works. */
-export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: number): Promise<UsersBefore> {
-  const known = newKnownUsers(count);
+/**
+ * Reads users as `selectUsersBefore` yields them. `count`: about how many there are; any number works. Undefined: only those that pushes manage
+ * are needed, and no one is known. Throws if a text can't be read.
+ */
+export async function readUsersBefore(
+  texts: AsyncIterable<Buffer>,
+  count: number | undefined,
+): Promise<UsersBefore> {
+  const known = count === undefined ? undefined : newKnownUsers(count);
   const managed: number[] = [];
   for await (const text of texts) {
     for (let at = 0; at < text.length;) {
@@ -21,10 +27,12 @@ export async function readUsersBefore(texts: AsyncIterable<Buffer>, count: numbe
       const fingerprint = text[at] === unknownMark ? undefined : halvesAt(text, at);
       at += fingerprint ? 14 : 1;
       let length = 0;
-      for (; text[at] !== space; at++) length = length * 10 + (text[at] as number) - zero;
+      for (; isDigit(text[at]); at++) length = length * 10 + (text[at] as number) - zero;
       const from = at + 1;
+      if (id === 0 || text[at] !== space || from + length > text.length)
+        throw new Error('The users of an account could not be read.');
       at = from + length;
-      if (fingerprint) known.add(id, new Digest().addUtf8(text, from, at).halves(), fingerprint);
+      if (fingerprint) known?.add(id, new Digest().addUtf8(text, from, at).halves(), fingerprint);
     }
   }
   return { known, managed: Int32Array.from(managed).toSorted() };

@@ -134,40 +134,43 @@ type StoredUsers = { chunks: Uint8Array[]; canonical: number };
  */
 export function indexOfLists(
   lists: ReadLists,
-  { isStored, seed }: { isStored: boolean; seed: Seed },
-): { index: (start: number) => Buffer; stored: StoredUsers } {
+  { isStored, seed, start }: { isStored: boolean; seed: Seed; start: number },
+): { index: Buffer; stored: StoredUsers } {
   const { json, organization, split, known, isParsed } = lists;
   const users = organization.data.users ?? [];
   const view = new DataView(json.buffer, json.byteOffset, json.byteLength);
   const count = userCountOf(lists);
-  const writer = new PeopleWriter(known, count, seed);
+  // The index of the same list is the known one.
+  const isSame = known !== undefined && start === known.start && isSameList(lists);
+  const writer = isSame ? undefined : new PeopleWriter(known, count, seed);
   const userOf = usersOf(lists);
   const content = new Joined(json);
   let canonicalSum = Math.max(0, count - 1);
   let added = 0; // the position up to which known texts are in the index
   for (let [i, parsed] = [0, 0]; i < count; i++) {
     const place = split?.known[i] ?? -1;
-    const text = split && { view, from: split.from[i] as number, to: split.to[i] as number };
+    const [from, to] = [split?.from[i] ?? -1, split?.to[i] ?? -1];
     if (known && place >= 0) {
-      if (i >= added) {
+      if (writer && i >= added) {
         added = endOfRun(split as SplitUsers, i);
         writer.addKnown(place, place + added - i);
       }
       canonicalSum += known.canonical[place] as number;
-      if (isStored) content.add(known.isChanged[place] === 1 ? JSON.stringify(userOf(i)) : text);
+      if (isStored && known.isChanged[place] === 1) content.addJson(JSON.stringify(userOf(i)));
+      else if (isStored) content.addText(from, to);
       continue;
     }
     const isChanged = !isParsed(parsed);
     const user = users[parsed++] as User;
     const written = isStored ? JSON.stringify(user) : '';
     const canonical = Buffer.byteLength(written);
-    writer.add({ user, text, canonical, isChanged });
+    writer?.add({ user, text: split && { view, from, to }, canonical, isChanged });
     canonicalSum += canonical;
-    if (isStored) content.add(isChanged || !text ? written : text);
+    if (isStored && (isChanged || !split)) content.addJson(written);
+    else if (isStored) content.addText(from, to);
   }
-  const isSame = isSameList(lists);
   return {
-    index: (start) => (known && isSame && start === known.start ? known.bytes : writer.written(start)),
+    index: writer ? writer.written(start) : (known as KnownTexts).bytes,
     stored: { chunks: content.joined(), canonical: canonicalSum },
   };
 }
@@ -190,14 +193,17 @@ class Joined {
     this.#json = json;
   }
 
-  add(text: string | { from: number; to: number } | undefined): void {
-    if (typeof text === 'object' && text.from === this.#to + 1 && this.#json[this.#to] === 0x2c) {
-      this.#to = text.to;
-      return;
+  addText(from: number, to: number): void {
+    if (from !== this.#to + 1 || this.#json[this.#to] !== 0x2c) {
+      this.#end();
+      this.#from = from;
     }
+    this.#to = to;
+  }
+
+  addJson(json: string): void {
     this.#end();
-    if (typeof text === 'object') [this.#from, this.#to] = [text.from, text.to];
-    else this.#push(Buffer.from(text ?? ''));
+    this.#push(Buffer.from(json));
   }
 
   joined(): Uint8Array[] {

@@ -1,6 +1,6 @@
 // SQL for the indexes of the lists of people that were applied last. With them, the next list is read without parsing what is the same.
 import { copiedValue, literal } from '../../db/binary-copy.ts';
-import { type AccountId, onConnection, type Pool, type Transaction } from '../../db/db.ts';
+import { type AccountId, type Db, onConnection, type Pool, type Transaction } from '../../db/db.ts';
 
 /** Returns the index of the list that was applied last: of a part, by its number, or of a whole request (0). */
 export async function selectTexts(
@@ -8,12 +8,11 @@ export async function selectTexts(
   accountId: AccountId,
   part: number,
 ): Promise<Buffer | undefined> {
-  const people = await onConnection(pool, (db) =>
+  const copyTexts = async (db: Db) =>
     copiedValue(db`
       copy (select people from sent_texts where account_id = ${literal(db, accountId)} and part = ${literal(db, part)})
-      to   stdout (format binary)`),
-  );
-  return people ?? undefined;
+      to   stdout (format binary)`);
+  return (await onConnection(pool, copyTexts)) ?? undefined;
 }
 
 /** Stores the index of the list of a whole request in place of all others. Null: its texts can't be recognized. */

@@ -53,7 +53,8 @@ export function GroupComboboxOpened({ content, trigger, typedAhead, ...props }: 
     inputValue: text,
     onInputValueChange: setText,
     onOpenChange: (isOpen: boolean) => void (isOpen ? typedAhead.start() : typedAhead.take()),
-    onOpenChangeComplete: (isOpen: boolean) => !isOpen && setText(''),
+    // On a touch screen, the search field doesn't get the focus by itself.
+    onOpenChangeComplete: (isOpen: boolean) => (isOpen ? takeTyped() : setText('')),
     autoHighlight: true,
     defaultOpen: true,
     disabled: props.disabled,
