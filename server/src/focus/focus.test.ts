@@ -37,7 +37,9 @@ type Scene = { account: TestAccount; admin: SendRequest; asked: AskedAccount; gr
 /** An account with a group of six people who are asked, and an administrator. */
 async function scene(): Promise<Scene> {
   const account = await world.account();
-  const asked = await askPeople(world, account.id, { now: clock, fromDay: dayAfter(-7) });
+  // Also at night and on weekends.
+  const anyTime = { hour: 0, anyHour: true };
+  const asked = await askPeople(world, account.id, { now: clock, fromDay: dayAfter(-7), ...anyTime });
   const { request: admin } = await signInNew(world, account.id, 'Administrator');
   return { account, admin, asked, groupId: asked.groupId };
 }

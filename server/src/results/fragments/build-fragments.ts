@@ -22,18 +22,25 @@ import { deleteAllPacks, selectAccountsToPack } from './packs.sql.ts';
 import { selectAccountsWithDueQuarters } from './quarters.sql.ts';
 
 /** Whether a closed week is not in fragments or packs yet, or an ended quarter not in packs of quarters. */
-export const areFragmentsDue = async (pool: Pool): Promise<boolean> =>
-  (await selectAccountsDue(pool)).length > 0;
-
-async function selectAccountsDue(pool: Pool): Promise<AccountId[]> {
-  const due = [selectAccountsToBuild, selectAccountsToPack, selectAccountsWithDueQuarters];
-  return [...new Set((await Promise.all(due.map((select) => select(pool)))).flat())];
+export async function areFragmentsDue(pool: Pool): Promise<boolean> {
+  const { accountIds, failures } = await selectAccountsDue(pool);
+  if (accountIds.length === 0 && failures.length > 0) throw failures[0];
+  return accountIds.length > 0;
 }
 
-/** Builds the fragments and packs of all accounts that are due. A failure of one account does not stop the others; it is thrown at the end. */
+/** Returns the accounts that are due. A failure of one statement does not hide what the others have found. */
+async function selectAccountsDue(pool: Pool): Promise<{ accountIds: AccountId[]; failures: unknown[] }> {
+  const due = [selectAccountsToBuild, selectAccountsToPack, selectAccountsWithDueQuarters];
+  const found = await Promise.allSettled(due.map((select) => select(pool)));
+  const ids = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  const failures = found.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
+  return { accountIds: [...new Set(ids)], failures };
+}
+
+/** Builds the fragments and packs of all accounts that are due. A failure does not stop the others; it is thrown at the end. */
 export async function buildAllFragments(pool: Pool): Promise<void> {
-  const failures: unknown[] = [];
-  for (const accountId of await selectAccountsDue(pool)) {
+  const { accountIds, failures } = await selectAccountsDue(pool);
+  for (const accountId of accountIds) {
     await buildFragments(pool, accountId).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];

@@ -186,6 +186,20 @@ describe('the packs of a quarter', () => {
     await world.pool`delete from fragment_weeks where account_id = ${account.id}`;
   });
 
+  test('that can’t be looked for do not keep fragments from being built', async () => {
+    const { id } = company.account;
+    await world.pool`alter table packs rename to packs_elsewhere`;
+    try {
+      expect(await areFragmentsDue(world.pool)).toBe(true);
+      await expect(buildAllFragments(world.pool)).rejects.toThrow('relation "packs" does not exist');
+      const built = await world.pool`select 1 from fragment_weeks where account_id = ${id}`;
+      expect(built.length).toBe(26);
+    } finally {
+      await world.pool`alter table packs_elsewhere rename to packs`;
+    }
+    await world.pool`delete from fragment_weeks where account_id = ${id}`;
+  });
+
   test('disappear with a removed group, and are created again without it', async () => {
     const { account, group } = company;
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'south') });
