@@ -6,7 +6,7 @@ type Modifiers = { ctrlKey?: true; altKey?: true; metaKey?: true; altGraph?: tru
 /** A page whose focus is on a button or, after it was removed, on the page itself. */
 function openPage() {
   const [keys, button, other] = [new EventTarget(), new EventTarget(), new EventTarget()];
-  const typed = collectTyped(keys, () => ({ current: button, page: keys }));
+  const typed = collectTyped(keys, () => [button, keys]);
   /** Presses a key. Returns whether the rest of the page receives it. `target`: what has the focus. */
   const press = (key: string, { altGraph, ...modifiers }: Modifiers = {}, target: EventTarget = button) => {
     const event = new Event('keydown', { cancelable: true });

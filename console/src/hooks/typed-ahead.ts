@@ -16,20 +16,19 @@ const isCharacter = (event: KeyboardEvent) =>
 const isBackspace = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent) =>
   key === 'Backspace' && !ctrlKey && !altKey && !metaKey;
 
-/** Where keys are pressed, and what has the focus. */
 type Keys = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
-type Focus = () => { current: EventTarget | null; page: EventTarget | null };
 
 /**
- * Collects what is typed from `start` to `take`, which returns it, while the focus stays where it was at the start, or is lost. Other keys, such as
- * Esc and Tab, work as usual. A space counts only after another character, because it presses the button that has the focus.
+ * Collects what is typed from `start` to `take`, which returns it, while the focus stays where it was at the start, or is lost: then an element around
+ * it gets the focus, such as a dialog or the page. Other keys, such as Esc and Tab, work as usual. A space counts only after another character,
+ * because it presses the button that has the focus. `focus`: the element that has the focus, and those around it.
  */
-export function collectTyped(keys: Keys, focus: Focus) {
+export function collectTyped(keys: Keys, focus: () => readonly EventTarget[]) {
   let text = '';
-  let from: EventTarget | null = null;
+  let from: readonly (EventTarget | null)[] = [];
   const collect = (one: Event) => {
     const event = one as KeyboardEvent;
-    if (event.target !== from && event.target !== focus().page) return;
+    if (!from.includes(event.target)) return;
     if (isBackspace(event)) text = [...text].slice(0, -1).join('');
     else if (isCharacter(event) && (event.key !== ' ' || text !== '')) text += event.key;
     else return;
@@ -38,7 +37,7 @@ export function collectTyped(keys: Keys, focus: Focus) {
   };
   return {
     start() {
-      from = focus().current;
+      from = focus();
       keys.addEventListener('keydown', collect, { capture: true });
     },
     take(): string {
@@ -52,7 +51,11 @@ export function collectTyped(keys: Keys, focus: Focus) {
 
 export type TypedAhead = ReturnType<typeof collectTyped>;
 
-const focusOfPage: Focus = () => ({ current: document.activeElement, page: document.body });
+function focusOfPage(): Element[] {
+  const around: Element[] = [];
+  for (let one = document.activeElement; one; one = one.parentElement) around.push(one);
+  return around;
+}
 
 /** Returns what collects the text of one search field. */
 export function useTypedAhead(): TypedAhead {

@@ -1,6 +1,6 @@
 // The console with more groups than it loads as a whole, in a real browser: levels and windows are loaded when they are shown, searches and
 // lists to choose from are the server's, and the pages look and work as with few groups.
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../auth/sessions.ts';
 import { axeFaults } from '../testing/browser/axe.ts';
@@ -43,6 +43,16 @@ async function openAt(externalId: string) {
   const [group] = await world.pool<{ id: number }[]>`
     select group_id as id from groups where account_id = ${accountId} and external_id = ${externalId}`;
   return open(`/?group=${group!.id}`);
+}
+
+/** Holds back the file of the list of groups. Returns what releases it. */
+async function holdBackList(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/GroupComboboxOpened.*\.js/, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
 }
 
 describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on the PATH)', () => {
@@ -99,12 +109,7 @@ describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on th
 
   test('what is typed before the list of groups has loaded is searched for', async () => {
     const page = await openAt('g2400');
-    let load!: () => void;
-    const isTyped = new Promise<void>((resolve) => (load = resolve));
-    await page.route(/GroupComboboxOpened.*\.js/, async (route) => {
-      await isTyped;
-      await route.continue();
-    });
+    const load = await holdBackList(page);
     const field = page.getByRole('combobox', { name: /Unit 2400/ });
     await field.click();
     await page.keyboard.type('unit 15x');
@@ -115,6 +120,20 @@ describe.skipIf(!hasBrowser())('many groups (skipped: there is no Chromium on th
     await page.getByRole('option', { name: /^Unit 1500/ }).waitFor();
     await page.keyboard.type('7');
     await page.getByRole('option', { name: /^Unit 1507/ }).waitFor();
+    await expect.poll(() => page.getByRole('option').count()).toBe(1);
+  });
+
+  test('what is typed in a dialog before the list of groups has loaded is searched for', async () => {
+    const page = await open('/groups');
+    await page.getByLabel('Search name or external ID').fill('unit 2499');
+    await page.getByRole('button', { name: /Unit 2499/ }).click();
+    await page.getByRole('menuitem', { name: /Move to/ }).click();
+    const load = await holdBackList(page);
+    await page.getByRole('combobox', { name: /New parent/ }).click();
+    await page.keyboard.type('unit ');
+    load();
+    for (const digit of '1203') await page.keyboard.type(digit);
+    await page.getByRole('option', { name: /^Unit 1203/ }).waitFor();
     await expect.poll(() => page.getByRole('option').count()).toBe(1);
   });
 

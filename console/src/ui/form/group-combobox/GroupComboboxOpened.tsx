@@ -1,7 +1,7 @@
 // The list of a GroupCombobox: shows the groups that match the typed text, each with the groups above it. It is open from the start,
 // because the user has already pressed the button.
 import { Combobox as Base } from '@base-ui/react/combobox';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { TypedAhead } from '../../../hooks/typed-ahead.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { OptionItem } from '../../floating/Item.tsx';
@@ -41,6 +41,12 @@ export function GroupComboboxOpened({ content, trigger, typedAhead, ...props }: 
     const typed = typedAhead.take();
     if (typed !== '') setText((current) => current + typed);
   };
+  const triggerRef = useRef<HTMLButtonElement>(null);
+  // The button that was pressed is gone, and this one takes its place. In a dialog, the focus would go to the dialog until the list has it.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) triggerRef.current?.focus({ preventScroll: true });
+    if (document.activeElement === triggerRef.current) typedAhead.start();
+  }, [typedAhead]);
   const found = useItems(props, text);
   const chosenIds = props.multiple ? props.value : props.value === undefined ? [] : [props.value];
   const chosen = useGroupsChosen(chosenIds);
@@ -60,7 +66,9 @@ export function GroupComboboxOpened({ content, trigger, typedAhead, ...props }: 
     disabled: props.disabled,
     children: (
       <>
-        <Base.Trigger {...trigger}>{content}</Base.Trigger>
+        <Base.Trigger ref={triggerRef} {...trigger}>
+          {content}
+        </Base.Trigger>
         <List {...found} label={String(props.label)} onSearchFocus={takeTyped} />
       </>
     ),
