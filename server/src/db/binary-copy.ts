@@ -23,12 +23,10 @@ export async function copiedValue(statement: Statement): Promise<Buffer | null |
   const chunks: Buffer[] = [];
   for await (const chunk of copyOut(statement)) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  let at = binaryStart.length;
-  const columns = bytes.readInt16BE(at);
-  if (columns === -1) return undefined;
-  const length = bytes.readInt32BE((at += 2));
-  if (length === -1) return null;
-  return bytes.subarray((at += 4), at + length);
+  const row = bytes.subarray(binaryStart.length);
+  if (row.readInt16BE(0) === -1) return undefined; // the end, instead of the number of columns
+  const length = row.readInt32BE(2);
+  return length === -1 ? null : row.subarray(6, 6 + length);
 }
 
 /** Returns an integer as a part of a statement. COPY can't have parameters. */

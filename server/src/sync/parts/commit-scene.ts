@@ -90,7 +90,6 @@ export async function openScene(
     /** Undefined: no part lists users. */
     before,
     seen: newSeenUsers(listed),
-    known: before?.known,
   };
 }
 
@@ -119,9 +118,9 @@ export async function comparePart(
   findings: Findings,
   note: NoteUnchanged,
 ): Promise<ComparedPart> {
-  const { tx, accountId, account, known, tree } = scene;
+  const { tx, accountId, account, before, tree } = scene;
   const { part, usersBefore } = placedPart;
-  const people = known && (await selectPartPeople(tx, accountId, part));
+  const people = before?.known && (await selectPartPeople(tx, accountId, part));
   const index = people && peopleOfIndex(people, (name) => tree.targets.get(name)?.id ?? null);
   if (index) return compareIndexed(scene, placedPart, index, note);
   const { users = [] } = await readStoredPart(tx, accountId, part);
@@ -136,7 +135,7 @@ async function compareIndexed(
   note: NoteUnchanged,
 ): Promise<ComparedPart> {
   const { tx, accountId, current } = scene;
-  const known = scene.known as KnownUsers;
+  const known = scene.before?.known as KnownUsers;
   const administrators = new Set(current.administrators.map(({ id }) => id));
   const chosen: { place: number; from: number; to: number }[] = [];
   for (let i = 0; i < count; i++) {

@@ -3,7 +3,7 @@ import type { Change, Summary, Warning } from '@soundings/contract/organization.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { isOnCitus } from '../../db/citus/distribution.ts';
 import { copiedValue, copyRow, literal } from '../../db/binary-copy.ts';
-import { type AccountId, type Db, type Transaction } from '../../db/db.ts';
+import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import type { Outcome } from '../runs.sql.ts';
 
 /** What the last commit reports. */

@@ -50,7 +50,7 @@ function indexed(data: Data) {
   const json = Buffer.from(JSON.stringify({ data }));
   const lists = readParsed(json, unchecked, newFindings())!;
   const { index, stored } = indexOfLists(lists, { isStored: true, seed: [1, 2, 3, 4], start: 3 });
-  return { index, stored: Buffer.concat([Buffer.from('{},'), Buffer.concat(stored.chunks)]) };
+  return { index, stored: Buffer.concat([Buffer.from('{},'), ...stored.chunks]) };
 }
 
 test('fingerprints, addresses and places are those of the people', () => {

@@ -1,7 +1,6 @@
 // What a commit will write of the users of its parts: planned once, when a part is checked, and written when all parts are. Compressed, because
 // a plan takes much more memory than its part. The ids of new users are reserved when they are written, because a push that is refused again and
 // again would use up all that the database has.
-import { compressFast, decompressFast } from './zstd.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { type UserWrites, writesOf } from '../apply.ts';
 import type { SentOrganization } from '../check.ts';
@@ -9,6 +8,7 @@ import type { Plan } from '../plan.ts';
 import { takeUserIds } from '../sync.sql.ts';
 import type { TargetTree } from '../target-tree.ts';
 import { insertPlannedWrites, selectPlannedWrites } from './planned-writes.sql.ts';
+import { compressFast, decompressFast } from './zstd.ts';
 
 type Planned = {
   organization: SentOrganization;

@@ -13,7 +13,6 @@ import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { randomSeed } from '../../base/crypto/digest.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { compressFast, decompressFast } from './zstd.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
@@ -24,6 +23,7 @@ import { limitLockWait, type PartRow, selectPartContent, selectParts, upsertPart
 import { userCountOf, indexOfLists, readByTexts, type ReadLists, readParsed } from '../texts/read-lists.ts';
 import { selectTexts } from '../texts/sent-texts.sql.ts';
 import { knownTextsOf } from './people-index.ts';
+import { compressFast, decompressFast } from './zstd.ts';
 
 /** Stores a part of a push in place of an earlier one with this number. Throws a Fault if it has errors or is too large. */
 export async function storePart(
