@@ -298,7 +298,7 @@ describe('names', () => {
     // Letters of the alphabet.
     'server/src/answers/page-language.ts': ['letter'],
     'server/src/http/pages.ts': ['letter'],
-    'server/src/base/json.ts': ['letter'],
+    'server/src/base/json/json.ts': ['letter'],
     'server/src/cli/accounts.ts': ['letter'],
     'server/src/sheets/xlsx.ts': ['letter'],
     // Moments of a distribution.

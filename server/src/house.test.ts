@@ -985,6 +985,32 @@ describe('pure files, SQL and the environment', () => {
     expect(faults(sql)).toEqual([]);
   });
 
+  // In other texts, JSON.parse can confuse keys with escapes (decision 75).
+  test('JSON.parse reads only texts whose keys are our own; readJson reads all others', () => {
+    const parses = ({ text }: Source) => text.match(/\bJSON\.parse\(|\.json\(\)/g) ?? [];
+    const files = server.filter((source) => parses(source).length > 0).map(({ path }) => path);
+    expect(files.toSorted()).toEqual([
+      'backup/contents.ts',
+      'base/json/escaped-keys.ts',
+      'base/json/json.ts',
+      'base/texts.ts',
+      'base/version.ts',
+      'db/embedded-programs.ts',
+      'drivers.thread.ts',
+      'http/reference/code-samples.ts', // in Python
+      'http/reference/examples.ts',
+      'results/data/read-results.ts',
+      'results/data/shape.ts',
+      'results/data/statistics-shown.ts',
+      'results/published-figures.sql.ts',
+      'results/statistics/statistics.ts',
+      'rounds/segments/breakdowns.sql.ts',
+      'sealing/person-answers.ts',
+      'sheets/sheet.ts',
+      'sso/logout/logout.ts',
+    ]);
+  });
+
   test("every statement about customers' data contains the account", () => {
     const exempt =
       /force_unlock_workers|complete_jobs|graphile_worker\._undocumentedjobs|graphile_worker\.jobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_start_links|two_factor where on_since|sftp_host_keys|secrets_keys|opt_out_keys|card_keys|answer_keys|key_processes|pg_stat_replication/;

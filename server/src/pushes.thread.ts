@@ -1,5 +1,6 @@
 // The thread for organization requests. It gets one request of an account at a time (sync/pushes.ts).
 import { parentPort, workerData } from 'node:worker_threads';
+import { readJson } from './base/json/escaped-keys.ts';
 import { Fault } from './base/errors.ts';
 import { collectSpans, type ThreadSpan } from './base/tracing/thread-spans.ts';
 import { asFault, forWholeLists, openPool, retryLostConnections } from './db/db.ts';
@@ -29,7 +30,7 @@ async function runJob({ job, accountId, run, bytes, gzip, partOf, isTraced }: Jo
     const body = { bytes: new Uint8Array(bytes), gzip };
     const report = await collectSpans(spans, async () => {
       if (partOf === 'commit') {
-        const begun = JSON.parse(Buffer.from(bytes).toString()) as Omit<CommitOfPush, 'run'>;
+        const begun = readJson(Buffer.from(bytes).toString()) as Omit<CommitOfPush, 'run'>;
         return commitPush(pool, accountId, { ...begun, run }, deleteGroupResults);
       }
       if (partOf) return storePart(pool, accountId, partOf, body);

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
-import { type JsonValue, parseJson } from '../base/json.ts';
+import { type JsonValue, parseJson } from '../base/json/json.ts';
 import { networkOf } from '../base/network.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
 import { openThrottle, retryAfterOf } from '../base/throttle.ts';

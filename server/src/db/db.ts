@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
+import { readJson } from '../base/json/escaped-keys.ts';
 import {
   beginUntilLost,
   isOfStatement,
@@ -90,8 +91,11 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
       TimeZone: 'UTC', // poolers keep these two for each client, and refuse most others
       ...(!isPooled && { ...ofEveryConnection, ...options.settings }),
     },
-    // Dates stay text (YYYY-MM-DD), because a Date in local time can shift to another day.
-    types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
+    types: {
+      // Dates stay text (YYYY-MM-DD), because a Date in local time can shift to another day. The keys of objects can have escapes.
+      day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day },
+      json: { to: 114, from: [114, 3802], serialize: JSON.stringify, parse: readJson },
+    },
     socket: connectWithoutDelay,
   };
   const opened = postgres(url, settings);
@@ -153,17 +157,12 @@ export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>):
     const db = await pool.reserve();
     // The connection is released only if it is known to work. The driver drops lost connections by itself. If a lost connection
     // were released, the driver would send on it.
-    const release = () => db.release();
-    return await work(withTracedStatements(db)).then(
-      (result) => {
-        release();
-        return result;
-      },
-      (error: unknown) => {
-        if (error instanceof postgres.PostgresError && !isLoss(error)) release();
-        throw error;
-      },
-    );
+    const result = await work(withTracedStatements(db)).catch((error: unknown) => {
+      if (error instanceof postgres.PostgresError && !isLoss(error)) db.release();
+      throw error;
+    });
+    db.release();
+    return result;
   } catch (error) {
     throw asFault(error);
   }

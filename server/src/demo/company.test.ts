@@ -3,7 +3,7 @@ import { isExternalId } from '@soundings/contract/formats.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json/json.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { libraryFor } from '../questions/library.ts';
 import { readAnswer } from '../questions/types.ts';

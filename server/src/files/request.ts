@@ -1,7 +1,7 @@
 // The organization request of a file: its users and groups, completed with the current values of the account.
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json/json.ts';
 import type { Transaction } from '../db/db.ts';
 import { finderOf, withGroupIds } from '../layout/group-names.ts';
 import type { LaidOutFile } from '../layout/layout.ts';

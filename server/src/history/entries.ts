@@ -1,5 +1,5 @@
 // Reads the lines of a history file as entries, each with its line number, which every fault names.
-import { parseText } from '../base/json.ts';
+import { parseText } from '../base/json/json.ts';
 import { faultAt, linesOf } from './file.ts';
 import { type HistoryLine, LineFault, readLine } from './lines.ts';
 

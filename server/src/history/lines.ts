@@ -5,7 +5,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { isChoice, isQuestionType, type QuestionType } from '@soundings/contract/question-types.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { lengthFault, missing } from '../base/field-faults.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { quote } from '../base/text.ts';
 import { kpiFaults, questionFaults, unwantedOptions } from '../questions/question-faults.ts';
 import type { AnswerOption, NewQuestion } from '../questions/questions.sql.ts';

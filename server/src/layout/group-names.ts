@@ -1,6 +1,6 @@
 // Resolves groups that a file gives by name instead of externalId. A name that several groups have is an error. Pure.
 import { membershipKinds } from '@soundings/contract/people/memberships.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json/json.ts';
 import { quote } from '../base/text.ts';
 import type { Findings } from '../sync/findings.ts';
 import { valueKey } from './values.ts';

@@ -1,7 +1,7 @@
 // Lays out tables written as text, for the tests of layout.ts.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { expect } from 'vitest';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json/json.ts';
 import { type Knowledge, layOut } from './layout.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
 

@@ -2,7 +2,7 @@
 // user, cells become values, and each value keeps its place in the file. The sync validates the values.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/people/memberships.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
 import { quote } from '../base/text.ts';
 import type { Sheet } from '../sheets/sheet.ts';
 import { type FilePlace, inspect, placeAt, type Row } from './cells.ts';

@@ -1,7 +1,7 @@
 // How objects of a JSON list become rows, and that the file of a list reads exactly as the list is.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json/json.ts';
 import { readCsv } from '../sheets/csv.ts';
 import { cases } from '../testing/house/cases.ts';
 import { columnsOfRows, csvFileOf, flatRowOf } from './flat-rows.ts';

@@ -1,6 +1,6 @@
 // Turns the objects of a JSON list into rows: each value gets a column with a dotted name, such as manager.id. Pure.
 import { maxSheetColumns, maxSheetRows } from '@soundings/contract/limits.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { PullFault } from './pull-fault.ts';
 
 /** The values of an object by the names of their columns. A map, because a key can be __proto__. */

@@ -1,5 +1,5 @@
 // Finds the list in a JSON response. Pure.
-import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonValue } from '../base/json/json.ts';
 import { PullFault } from './pull-fault.ts';
 
 /** Returns the value of an object's own key. */

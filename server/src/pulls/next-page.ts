@@ -1,5 +1,5 @@
 // Finds the next page of a JSON list, and notices pages that it can't follow: a list that ends too early would remove people. Pure.
-import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonValue } from '../base/json/json.ts';
 import { PullFault } from './pull-fault.ts';
 
 type Field = { place: string; key: string; value: JsonValue };

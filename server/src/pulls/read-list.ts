@@ -3,7 +3,7 @@ import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import { maxPullBytes, maxPullRequests, maxPullResponse } from '@soundings/contract/pulls/pull-values.ts';
 import type { Access } from '@soundings/contract/pulls/pulls.ts';
 import { createHash } from 'node:crypto';
-import { isJsonObject, parseJson } from '../base/json.ts';
+import { isJsonObject, parseJson } from '../base/json/json.ts';
 import { type Downloaded, fetchWhole, type OutgoingTimes } from '../base/outgoing/exchange.ts';
 import { version } from '../base/version.ts';
 import { accessHeaders, tokenRequestOf } from './access.ts';

@@ -1,6 +1,6 @@
 // Bulk requests (RFC 7644 §3.7): operations that run one after another, each by itself. An operation can refer to a resource that another
 // one creates, before or after it, because the ids of new resources are chosen first.
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { maxScimOperations } from '@soundings/contract/limits.ts';
 import { randomUUID } from 'node:crypto';
 import { Fault, faultAtField } from '../base/errors.ts';

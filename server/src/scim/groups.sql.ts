@@ -1,5 +1,5 @@
 // SQL for the groups of a directory. Writers: groups.ts. applying/apply.sql.ts notes what was applied.
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
 import type { AccountId, Db, Fragment, Transaction } from '../db/db.ts';
 import type { Candidates } from './protocol/candidates.ts';
 import {

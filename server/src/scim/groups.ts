@@ -1,5 +1,5 @@
 // The groups of a directory and their members: creating, reading, replacing, changing and deleting them (RFC 7644 §3).
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json/json.ts';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';

@@ -1,6 +1,6 @@
 // What a PATCH request does to the members of a group, apart from its other attributes: a group can have 20,000 members, which are
 // neither read nor compared to add one. Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { candidatesOf } from './protocol/candidates.ts';
 import { filterFault } from './protocol/filter.ts';
 import type { PatchOperation, PatchPath } from './protocol/patch.ts';

@@ -1,5 +1,5 @@
 // What users and groups of a directory have in common: how responses show them, versions, and errors.
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json/json.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId } from '../db/db.ts';

@@ -1,5 +1,5 @@
 // What the tests of SCIM share: the service, requests of a directory, and the people and groups that come of them.
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
 import { afterAll, beforeAll } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';

@@ -1,5 +1,5 @@
 // The routes of the SCIM interface at /scim/v2 (RFC 7644).
-import { type JsonObject, type JsonValue, parseJson } from '../base/json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../base/json/json.ts';
 import { maxScimBodyBytes } from '@soundings/contract/limits.ts';
 import type { Operation } from '@soundings/contract/operation.ts';
 import {

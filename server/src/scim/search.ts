@@ -1,6 +1,6 @@
 // Lists of users and groups: filters, pages and counts (RFC 7644 §3.4.2). What the database has no index for is compared here, one by
 // one, up to a limit.
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { maxScimResults } from '@soundings/contract/limits.ts';
 import { Fault, faultAtField } from '../base/errors.ts';
 import type { Pool } from '../db/db.ts';

@@ -1,5 +1,5 @@
 // SQL for the users of a directory. Writers: users.ts. applying/apply.sql.ts notes what was applied.
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
 import type { AccountId, Db, Fragment } from '../db/db.ts';
 import type { Candidates } from './protocol/candidates.ts';
 

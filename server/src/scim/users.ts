@@ -1,5 +1,5 @@
 // The users of a directory: creating, reading, replacing, changing and deleting them (RFC 7644 §3). Passwords are never read.
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { emailKey } from '@soundings/contract/formats.ts';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';

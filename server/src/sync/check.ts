@@ -26,7 +26,7 @@ import {
   phoneFault,
   timeZoneFault,
 } from '../base/field-faults.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts';
 import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
 

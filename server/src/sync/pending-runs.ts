@@ -2,6 +2,7 @@
 // exactly the changes that were shown.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { readJson } from '../base/json/escaped-keys.ts';
 import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -93,7 +94,7 @@ export async function takePendingRun(
     source,
     summary,
     removed: { people: summary?.users.deleted ?? 0, groups: summary?.groups.deleted ?? 0 },
-    organization: JSON.parse(gunzipSync(organization).toString()) as PendingRun['organization'],
+    organization: readJson(gunzipSync(organization).toString()) as PendingRun['organization'],
     planDigest,
   };
 }

@@ -9,7 +9,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { raiseVersion } from '../accounts/accounts.sql.ts';
 import { notePending } from '../auth/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json/json.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { attributesOf } from '../people/attributes.changes.ts';

@@ -3,7 +3,7 @@
 // nothing gets the same response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Channels } from '../../base/messages/channels.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/json.ts';
 import { networkOf } from '../../base/network.ts';
 import { openThrottle, retryAfterOf, type Throttle } from '../../base/throttle.ts';
 import { codeIn } from '../../cards/card-code.ts';

@@ -1,5 +1,6 @@
 // Parses the settings for the gateway that sends text messages: its address, its login, and the template of the request. There are
 // templates for some providers; any other gateway can be described with SMS_REQUEST.
+import { readJson } from '../json/escaped-keys.ts';
 import { isLoopback } from './smtp.ts';
 
 /** A part of a JSON body. Texts contain placeholders. */
@@ -239,7 +240,7 @@ export function smsRequestOf(text: string): SmsRequest | string {
 
 function objectIn(text: string): Record<string, unknown> | undefined {
   try {
-    const read: unknown = JSON.parse(text);
+    const read: unknown = readJson(text);
     return read !== null && typeof read === 'object' && !Array.isArray(read)
       ? (read as Record<string, unknown>)
       : undefined;

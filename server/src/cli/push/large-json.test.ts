@@ -1,7 +1,7 @@
 // A large JSON file is read in fragments, with the same result as a small one, wherever its chunks end.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/json.ts';
 import { cases } from '../../testing/house/cases.ts';
 import { jsonFragments } from './large-json.ts';
 

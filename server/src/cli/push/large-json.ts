@@ -1,7 +1,7 @@
 // Reads a JSON file of lists that is too large to be in memory: what is around the entries of its lists, and the entries one after another.
 import { createReadStream } from 'node:fs';
 import { Fault } from '../../base/errors.ts';
-import { type JsonValue, parseJson } from '../../base/json.ts';
+import { type JsonValue, parseJson } from '../../base/json/json.ts';
 
 type List = 'users' | 'groups';
 

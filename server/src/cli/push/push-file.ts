@@ -5,7 +5,7 @@ import type { PushSettings } from '@soundings/client/plans.ts';
 import { maxOrganizationBodyBytes, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../../base/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json/json.ts';
 import { quote } from '../../base/text.ts';
 import { findingsIn } from '../../files/placed-findings.ts';
 import { withGroupIds } from '../../layout/group-names.ts';

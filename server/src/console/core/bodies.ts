@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fault } from '../../base/errors.ts';
 import { fieldNameAt, missing, notOneOf, tooLong } from '../../base/field-faults.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/json.ts';
 
 type Found = { keyword: string; instancePath: string; params: Record<string, unknown>; message: string };
 

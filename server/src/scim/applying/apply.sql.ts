@@ -1,5 +1,5 @@
 // SQL for applying a directory to the people and groups of an account. Writers: apply.ts, removals.ts, takeover.ts.
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 import type { TreeGroup } from './tree-rule.ts';
 

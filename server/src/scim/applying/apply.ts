@@ -4,7 +4,7 @@ import { emailKey } from '@soundings/contract/formats.ts';
 import type { OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import type { Fault } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { inSavepoint } from '../../db/savepoints.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';

@@ -1,6 +1,6 @@
 // What a user of a directory becomes in Soundings. Values that Soundings can't use are left out, so that one of them never stops the
 // others. Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts';
 import { isEmail, isLanguage, isTimeZone, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { User } from '@soundings/contract/organization.ts';

@@ -5,7 +5,7 @@ import type { OrganizationGroup } from '@soundings/contract/organization.ts';
 import type { TreeRule } from '@soundings/contract/scim/directory.ts';
 import type { Account } from '../../accounts/accounts.sql.ts';
 import type { Fault } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json/json.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
 import type { DeleteGroupResults } from '../../people/groups.ts';

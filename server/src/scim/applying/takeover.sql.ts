@@ -1,6 +1,6 @@
 // SQL for handing people over to a directory, and for the users who wait for that. Writers: takeover.ts, waiting-users.ts.
 import type { TakeoverPerson } from '@soundings/contract/scim/directory.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type { AccountId, Db, Transaction } from '../../db/db.ts';
 
 /** A user of the directory who waits, or whose person an administrator has kept. `isPerson`: there is a person of the directory that it is. */

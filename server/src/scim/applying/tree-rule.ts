@@ -1,6 +1,6 @@
 // The rule by which the tree of groups is derived from a directory, which has none itself: from attributes, from managers, or from its
 // groups. Pure.
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts';
 import type { OrganizationGroup } from '@soundings/contract/organization.ts';
 import type { ScimLevel } from '@soundings/contract/scim/directory.ts';
 import { maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';

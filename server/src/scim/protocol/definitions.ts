@@ -1,5 +1,5 @@
 // What the SCIM interface supports, and the attributes of its resources, as it describes them itself (RFC 7643 §5 to §7). Pure.
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import { maxScimBodyBytes, maxScimOperations, maxScimResults } from '@soundings/contract/limits.ts';
 import {
   allSchemas,

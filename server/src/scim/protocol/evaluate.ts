@@ -1,5 +1,5 @@
 // Whether a resource matches a filter (RFC 7644 §3.4.2.2). Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts';
 import type { AttributePath } from './attribute-paths.ts';
 import { comparedType, type Filter, type FilterValue, type Operator } from './filter.ts';
 

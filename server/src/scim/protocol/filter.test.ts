@@ -1,5 +1,5 @@
 // Filters: the examples of RFC 7644 §3.4.2.2, their meaning on the example user of RFC 7643 §8.2, and what must be refused.
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import fc from 'fast-check';
 import { describe, expect, test, onTestFinished, vi } from 'vitest';
 import { Fault } from '../../base/errors.ts';

@@ -2,7 +2,7 @@
 // without quotes, as Microsoft's tests send them. Pure.
 import { maxScimComparisons, maxScimFilterDepth, maxScimFilterLength } from '@soundings/contract/limits.ts';
 import { faultAtField, type Fault } from '../../base/errors.ts';
-import { parseText } from '../../base/json.ts';
+import { parseText } from '../../base/json/json.ts';
 import { quote } from '../../base/text.ts';
 import { type AttributePath, attributePathOf } from './attribute-paths.ts';
 import type { ResourceKind } from './schemas.ts';

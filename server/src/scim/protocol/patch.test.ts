@@ -1,5 +1,5 @@
 // PATCH operations: the examples of RFC 7644 §3.5.2, and the forms in which Entra ID and Okta send them.
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../base/errors.ts';
 import { applyPatch, readPatch } from './patch.ts';

@@ -1,6 +1,6 @@
 // PATCH operations (RFC 7644 §3.5.2), in the form of the standard and as Entra ID and Okta send them: op in any case, paths with filters,
 // values without a path whose keys are paths themselves. Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts';
 import { quote } from '../../base/text.ts';
 import { type AttributePath, attributePathOf, type ExtensionPath } from './attribute-paths.ts';
 import { valueMatcherOf } from './evaluate.ts';

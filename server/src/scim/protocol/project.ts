@@ -1,5 +1,5 @@
 // What a response contains of a resource: everything, or only the attributes that the caller asks for (RFC 7644 §3.9). Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts';
 import { attributePathOf } from './attribute-paths.ts';
 import type { ResourceKind } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 // Reads users and groups as directories send them into one form: names of attributes as the standard writes them, values of the right
 // type, nothing unknown (RFC 7643 §2). Directories write "True", "Primary" and a manager as a plain text; all of that is accepted. Pure.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts';
 import { faultAtField, type Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import {

@@ -1,8 +1,9 @@
 // What a commit compares its parts with, and how it reads each part.
 import type { Settings, User } from '@soundings/contract/organization.ts';
 import { createHash } from 'node:crypto';
+import { readJson } from '../../base/json/escaped-keys.ts';
 import { accountById } from '../../accounts/accounts.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json/json.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { attributesOf } from '../../people/attributes.changes.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
@@ -146,7 +147,7 @@ async function compareIndexed(
     else note(id, usersBefore + i, person.isEmailSent);
   }
   const json = chosen.length > 0 ? await readStoredJson(tx, accountId, part) : Buffer.alloc(0);
-  const users = chosen.map(({ from, to }) => JSON.parse(json.toString('utf8', from, to)) as User);
+  const users = chosen.map(({ from, to }) => readJson(json.toString('utf8', from, to)) as User);
   return compare(
     scene,
     listOf(scene, users, (i) => (chosen[i] as { place: number }).place),

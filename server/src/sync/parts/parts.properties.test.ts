@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fault } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json/json.ts';
 import { deleteGroupResults } from '../../results/published-figures.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { cases } from '../../testing/house/cases.ts';

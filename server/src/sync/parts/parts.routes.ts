@@ -2,7 +2,7 @@
 import { maxPartBytes, maxPartNumber } from '@soundings/contract/limits.ts';
 import { partedPush, type Push } from '@soundings/contract/people/push-parts.ts';
 import { Fault, invalidParameter } from '../../base/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/json.ts';
 import type { Log } from '../../base/log.ts';
 import { type AccountId, asFault, type Pool } from '../../db/db.ts';
 import type { RequestContext } from '../../http/operations.ts';

@@ -8,7 +8,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json/json.ts';
 import { mayCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';

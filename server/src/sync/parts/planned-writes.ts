@@ -1,6 +1,7 @@
 // What a commit will write of the users of its parts: planned once, when a part is checked, and written when all parts are. Compressed, because
 // a plan takes much more memory than its part. The ids of new users are reserved when they are written, because a push that is refused again and
 // again would use up all that the database has.
+import { readJson } from '../../base/json/escaped-keys.ts';
 import type { AccountId, Transaction } from '../../db/db.ts';
 import { type UserWrites, writesOf } from '../apply.ts';
 import type { SentOrganization } from '../check.ts';
@@ -45,7 +46,7 @@ export async function storeWrites(
 export async function readWrites(tx: Transaction, accountId: AccountId, part: number): Promise<UserWrites> {
   const stored = await selectPlannedWrites(tx, accountId, part);
   if (!stored) throw new Error(`Part ${part} was checked, but nothing is stored that could be applied.`);
-  const { created, ...changes } = JSON.parse((await decompressFast(stored.changes)).toString()) as Changes;
+  const { created, ...changes } = readJson((await decompressFast(stored.changes)).toString()) as Changes;
   const ids = await takeUserIds(tx, created);
   const rows = async (compressed: Buffer | null) =>
     compressed ? withIds(await decompressFast(compressed), ids) : undefined;

@@ -10,9 +10,10 @@ import {
 } from '@soundings/contract/limits.ts';
 import type { Organization } from '@soundings/contract/organization.ts';
 import type { PartReceipt } from '@soundings/contract/people/push-parts.ts';
+import { readJson } from '../../base/json/escaped-keys.ts';
 import { accountById } from '../../accounts/accounts.ts';
 import { randomSeed } from '../../base/crypto/digest.ts';
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
 import { readOrganization, type SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
@@ -117,7 +118,7 @@ export const readStoredPart = async (
   accountId: AccountId,
   part: number,
 ): Promise<Organization['data']> =>
-  JSON.parse((await readStoredJson(tx, accountId, part)).toString()) as Organization['data'];
+  readJson((await readStoredJson(tx, accountId, part)).toString()) as Organization['data'];
 
 /** Returns the lists of a part as JSON. Throws a Fault if the part is gone. */
 export async function readStoredJson(tx: Transaction, accountId: AccountId, part: number): Promise<Buffer> {

@@ -3,7 +3,8 @@
 import { normalisePhone } from '@soundings/contract/formats.ts';
 import { maxJsonValues } from '@soundings/contract/limits.ts';
 import type { User } from '@soundings/contract/organization.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts';
+import { readJson } from '../../base/json/escaped-keys.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../base/json/json.ts';
 import type { SentOrganization } from '../check.ts';
 import { type Findings, newFindings } from '../findings.ts';
 import { externalIdDigest, idDigestAt, type KnownTexts, PeopleWriter } from '../parts/people-index.ts';
@@ -117,7 +118,7 @@ export function usersOf({ json, organization, known, split }: ReadLists): (i: nu
   const text = new TextDecoder();
   return (i) => {
     if ((places[i] as number) >= 0) return users[places[i] as number] as User;
-    const user = JSON.parse(text.decode(json.subarray(split.from[i], split.to[i]))) as User;
+    const user = readJson(text.decode(json.subarray(split.from[i], split.to[i]))) as User;
     // The only value that is read as another one. The number is valid, because the text has been checked.
     return typeof user.phone === 'string' && known.isChanged[split.known[i] as number] === 1
       ? { ...user, phone: normalisePhone(user.phone) ?? user.phone }

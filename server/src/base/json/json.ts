@@ -2,6 +2,7 @@
 // store, unlimited nesting) and reports where. For input that it accepts, it returns exactly what JSON.parse returns.
 import { maxJsonDepth, maxJsonKeys, maxJsonValues } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { withEscapedKeys } from './escaped-keys.ts';
 
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -15,8 +16,9 @@ export const isJsonObject = (value: JsonValue | undefined): value is JsonObject 
  * key`, `invalid text` (U+0000 or a lone surrogate), `too deep` or `too many values`. The path of a fault is the JSON pointer (RFC
  * 6901) of the value or key; '' means the whole body.
  *
- * The text is read twice: first to check it, without building anything, then by JSON.parse, so that the result can't differ. This
- * takes about twice the time of JSON.parse alone. The strings are copies, so keeping one doesn't keep the whole body in memory.
+ * The text is read twice: first to check it, without building anything, then by JSON.parse, so that the result can't differ. If a key contains
+ * escapes, `withEscapedKeys` reads it instead. This takes about twice the time of JSON.parse alone. The strings are copies, so keeping one doesn't
+ * keep the whole body in memory.
  */
 export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: Fault } {
   try {
@@ -30,8 +32,8 @@ export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: Fa
 /** Like `parseJson`, for a text that is already decoded. */
 export function parseText(text: string): { value: JsonValue } | { fault: Fault } {
   try {
-    check(text);
-    return { value: JSON.parse(text) as JsonValue };
+    const { hasEscapedKey } = check(text);
+    return { value: (hasEscapedKey ? withEscapedKeys(text) : JSON.parse(text)) as JsonValue };
   } catch (error) {
     if (error instanceof Refusal) return { fault: error.detail };
     throw error;
@@ -103,6 +105,8 @@ type Scan = {
   readonly places: Int32Array;
   /** Whether the last string contains escapes. */
   escaped: boolean;
+  /** Whether any key so far contains escapes. JSON.parse must not read the text then. */
+  hasEscapedKey: boolean;
   /** The number of values so far. */
   values: number;
 };
@@ -128,10 +132,11 @@ const NINE = 0x39;
 /** Used for one text at a time, because checking is synchronous. */
 const places = new Int32Array(maxJsonDepth + 1);
 
-function check(text: string): void {
-  const scan: Scan = { text, depth: 0, places, escaped: false, values: 0 };
+function check(text: string): Scan {
+  const scan: Scan = { text, depth: 0, places, escaped: false, hasEscapedKey: false, values: 0 };
   const end = skipSpace(text, checkValue(scan, skipSpace(text, 0)));
   if (end < text.length) throw notExpected(scan, end, 'the end of the text', 0);
+  return scan;
 }
 
 function checkValue(scan: Scan, at: number): number {
@@ -187,6 +192,7 @@ function checkObject(scan: Scan, start: number): number {
     scan.escaped = false;
     const end = checkString(scan, at, depth - 1);
     scan.places[depth] = at;
+    if (scan.escaped) scan.hasEscapedKey = true;
     const key = scan.escaped ? (JSON.parse(text.slice(at, end)) as string) : text.slice(at + 1, end - 1);
     if (many === undefined ? keys.includes(key) : many.has(key)) throw duplicateKey(scan, at, end);
     if (many !== undefined) many.add(key);

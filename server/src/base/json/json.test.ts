@@ -5,9 +5,9 @@ import { maxJsonDepth } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sharedData } from '../testing/shared.ts';
+import { sharedData } from '../../testing/shared.ts';
 import { parseJson, type JsonValue } from './json.ts';
-import { anyCharacter, cases } from '../testing/house/cases.ts';
+import { anyCharacter, cases } from '../../testing/house/cases.ts';
 
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
