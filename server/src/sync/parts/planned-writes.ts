@@ -21,14 +21,17 @@ type Planned = {
 /** `created`: how many users are new. */
 type Changes = Omit<UserWrites, 'newUsers' | 'newMemberships'> & { created: number };
 
-/** Stores what will be written of the users of a part. In place of an id, each new user has a number: -1, -2 and so on. */
+/** New users have these numbers until their ids are known. All have ten digits, and no id can be as large. */
+const firstNumber = 4_000_000_000;
+
+/** Stores what will be written of the users of a part, with a number in place of the id of each new user. */
 export async function storeWrites(
   tx: Transaction,
   accountId: AccountId,
   part: number,
   { organization, plan, targets, newGroups }: Planned,
 ): Promise<void> {
-  const newUserIds = plan.users.create.map((_, i) => -1 - i);
+  const newUserIds = plan.users.create.map((_, i) => firstNumber + i);
   const ids = { targets, newGroups, newUserIds };
   const { newUsers, newMemberships, ...others } = writesOf(accountId, organization, ids, plan);
   const changes: Changes = { ...others, created: newUserIds.length };
@@ -48,8 +51,12 @@ export async function readWrites(tx: Transaction, accountId: AccountId, part: nu
   if (!stored) throw new Error(`Part ${part} was checked, but nothing is stored that could be applied.`);
   const { created, ...changes } = readJson((await decompressFast(stored.changes)).toString()) as Changes;
   const ids = await takeUserIds(tx, created);
-  const rows = async (compressed: Buffer | null) =>
-    compressed ? withIds(await decompressFast(compressed), ids) : undefined;
+  const rows = async (compressed: Buffer | null) => {
+    if (!compressed) return undefined;
+    const lines = await decompressFast(compressed);
+    insertIds(lines, `${accountId}\t`.length, ids);
+    return chunksOf(lines);
+  };
   return {
     ...changes,
     newUsers: await rows(stored.newUsers),
@@ -57,21 +64,28 @@ export async function readWrites(tx: Transaction, accountId: AccountId, part: nu
   };
 }
 
+const [tab, newline, zero] = [0x09, 0x0a, 0x30];
+
+/**
+ * Writes the ids of new users over their numbers, with leading zeros. `lines`: lines of COPY. `at`: where the column with the id begins in each.
+ * Values contain no line breaks.
+ */
+function insertIds(lines: Buffer, at: number, ids: readonly number[]): void {
+  for (let line = 0; line < lines.length; line = lines.indexOf(newline, line) + 1) {
+    const start = line + at;
+    let [end, number] = [start, 0];
+    for (; lines[end] !== tab; end++) number = number * 10 + (lines[end] as number) - zero;
+    if (number < firstNumber) continue; // a user that the database has
+    let left = ids[number - firstNumber] as number;
+    for (let i = end - 1; i >= start; i--) {
+      lines[i] = zero + (left % 10);
+      left = Math.floor(left / 10);
+    }
+  }
+}
+
 const chunkBytes = 256 * 1024;
 
-/** Yields lines of COPY, whose second column is the id of a user, with the ids of new users instead of their numbers. */
-function* withIds(lines: Buffer, ids: readonly number[]): Generator<Buffer> {
-  for (let from = 0; from < lines.length;) {
-    const end = lines.indexOf('\n', Math.min(from + chunkBytes, lines.length - 1)) + 1;
-    // In Latin-1 every byte is one character, and values contain no line breaks.
-    const text = lines.toString('latin1', from, end);
-    yield Buffer.from(
-      text.replace(
-        /^(\d+\t)-(\d+)/gm,
-        (_, account: string, number: string) => account + ids[Number(number) - 1],
-      ),
-      'latin1',
-    );
-    from = end;
-  }
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += chunkBytes) yield bytes.subarray(from, from + chunkBytes);
 }
