@@ -97,6 +97,7 @@ const publicFiles = [
   'db/replica/states.ts',
   'db/replica/watch.ts',
   'db/space.ts',
+  'jobs/accounts-in-turn.ts',
   'jobs/jobs.ts',
   'jobs/jobs.sql.ts',
   'jobs/job-tables.ts',

@@ -31,7 +31,8 @@ export type WeeksWork = {
 retryLostConnections(() => {});
 serveThread(async ({ databaseUrl, answerKeys, work, only, ask, now, logLevel }: WeeksWork) => {
   // An account that a large push locks for minutes is passed over, so that the weeks of others don't wait.
-  const pool = openPool(databaseUrl, 2, { settings: { lock_timeout: '5s' } });
+  // Two accounts at a time, and one more connection (jobs/accounts-in-turn.ts).
+  const pool = openPool(databaseUrl, 3, { settings: { lock_timeout: '5s' } });
   const keys = new AnswerKeys(pool, answerKeys);
   try {
     await keys.chain.prepare();

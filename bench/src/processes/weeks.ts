@@ -28,7 +28,7 @@ export type WeekOrder =
 export type WeekDone = { ms: number; peak: number; statements: number; week?: string; people?: number };
 
 const [databaseUrl = '', directory = ''] = process.argv.slice(2);
-const pool = openPool(databaseUrl, 2);
+const pool = openPool(databaseUrl, 3);
 const keys = new AnswerKeys(pool, { place: 'file', directory });
 
 serveOrders(carryOut);

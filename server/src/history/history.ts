@@ -13,7 +13,7 @@ import {
   type AskedPerson,
   hasEnded,
   membersNow,
-  openRound,
+  addRounds,
   peopleOfRound,
   openWeek,
 } from '../rounds/rounds.ts';
@@ -138,9 +138,9 @@ async function importRound(
   const asked = line.asked
     ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, state)))
     : await membersNow(tx, accountId, groupId, state.parents);
-  const round = { week, groupId, questionIds, asked, parents: state.parents };
-  const { respondents, rows } = await peopleOfRound(key, round);
-  await openRound(tx, accountId, round, rows);
+  const { parents } = state;
+  const { respondents, rows } = await peopleOfRound(key, { asked, parents });
+  await addRounds(tx, accountId, { week, questionIds, parents }, new Map([[groupId, rows]]));
   state.rounds.set(place, { questionIds, respondents: respondentsOf(respondents) });
   return true;
 }

@@ -8,15 +8,34 @@ import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
  */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   const deleteLinks = () => tx`delete from links where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
-  await deleteLinks();
-  await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
-  await deleteLinks();
-  await tx`
-    update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
-    where  account_id = ${accountId} and week = ${week}`;
+  // Sent together. PostgreSQL runs them one after another, in this order.
+  await Promise.all([
+    tx`delete from answers where account_id = ${accountId} and week = ${week}`,
+    tx`delete from assignments where account_id = ${accountId} and week = ${week}`,
+    deleteLinks(),
+    tx`delete from messages where account_id = ${accountId} and week = ${week}`,
+    tx`delete from participants where account_id = ${accountId} and week = ${week}`,
+    deleteLinks(),
+    tx`
+      update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
+      where  account_id = ${accountId} and week = ${week}`,
+  ]);
+}
+
+/** Returns which of these accounts have asked more than `people` people in these weeks, all together. */
+export async function selectLargeClosing(
+  db: Db,
+  weeks: readonly { accountId: AccountId; week: Week }[],
+  people: number,
+): Promise<Set<AccountId>> {
+  const rows = await db<{ accountId: AccountId }[]>`
+    select account_id as "accountId"
+    from   assignments
+    where  account_id = any(${[...new Set(weeks.map(({ accountId }) => accountId))]})
+      and  week = any(${[...new Set(weeks.map(({ week }) => week))]}::date[])
+    group  by account_id
+    having count(*) > ${people}`;
+  return new Set(rows.map(({ accountId }) => accountId));
 }
 
 /** Deletes links of closed weeks: one that was being made while an older version of the program, or Citus, closed the week is left. */

@@ -2,15 +2,24 @@
 // transaction (rules.md P1).
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction, isLostRace } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { recordEvent } from '../events/events.ts';
+import { runForAccounts, largeAccount } from '../jobs/accounts-in-turn.ts';
 import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { deleteLeftLinks, endWeek, insertDigestWeek, vacuumDeleted } from './close-week.sql.ts';
+import {
+  deleteLeftLinks,
+  endWeek,
+  insertDigestWeek,
+  selectLargeClosing,
+  vacuumDeleted,
+} from './close-week.sql.ts';
 import { computeFigures, openWeekKey, writeFigures } from './published-figures.ts';
 import { selectWeek } from './published-figures.sql.ts';
+
+type WeekOfAccount = { accountId: AccountId; week: Week };
 
 /**
  * Publishes a week's figures and closes it. Returns how many question figures were published; undefined if the week was already
@@ -26,6 +35,16 @@ export async function closeWeek(
   unstoredKey?: WeekKey,
 ): Promise<number | undefined> {
   await lockSurvey(tx, accountId);
+  return closeLocked(tx, keys, { accountId, week }, unstoredKey);
+}
+
+/** The same for a caller who has locked the survey of the account. */
+async function closeLocked(
+  tx: Transaction,
+  keys: AnswerKeys,
+  { accountId, week }: WeekOfAccount,
+  unstoredKey?: WeekKey,
+): Promise<number | undefined> {
   const state = await selectWeek(tx, accountId, week, true);
   if (!state) {
     throw weekNotFound(week);
@@ -64,27 +83,32 @@ export async function closeWeekNow(
 ): Promise<{ week: Week; published: number }> {
   const { timezone } = await accountById(pool, accountId);
   const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
-  const published = await inTransaction(pool, (tx) => closeWithDigest(tx, keys, accountId, wanted, now));
+  const published = await inTransaction(pool, async (tx) => {
+    await lockSurvey(tx, accountId);
+    return closeWithDigest(tx, keys, { accountId, week: wanted }, now);
+  });
   if (published !== undefined) await deleteClosedData(pool, keys);
   return { week: wanted, published: published ?? 0 };
 }
 
 /**
  * Closes a week, and in the same transaction queues its digests, so that none is lost (digests/digests.ts), and records its events. Imported
- * weeks have neither. The events are the same no matter who has answered.
+ * weeks have neither. The events are the same no matter who has answered. The caller has locked the survey of the account.
  */
 async function closeWithDigest(
   tx: Transaction,
   keys: AnswerKeys,
-  accountId: AccountId,
-  week: Week,
+  { accountId, week }: WeekOfAccount,
   now: number,
 ): Promise<number | undefined> {
-  const published = await closeWeek(tx, keys, accountId, week);
+  const published = await closeLocked(tx, keys, { accountId, week });
   if (published === undefined) return undefined;
-  await insertDigestWeek(tx, accountId, week, now);
-  await recordEvent(tx, accountId, 'week.closed', week, { week });
-  await recordEvent(tx, accountId, 'week.published', week, { week });
+  // Sent together. PostgreSQL runs them one after another, in this order.
+  await Promise.all([
+    insertDigestWeek(tx, accountId, week, now),
+    recordEvent(tx, accountId, 'week.closed', week, { week }),
+    recordEvent(tx, accountId, 'week.published', week, { week }),
+  ]);
   return published;
 }
 
@@ -94,19 +118,24 @@ export async function hasEndedWeeks(pool: Pool, now: number): Promise<boolean> {
 }
 
 /**
- * Closes every week that has ended, one after another, including those that ended while the service was stopped. If a week can't be
- * closed, the others still are, and the first error is thrown at the end.
+ * Closes every week that has ended, including those that ended while the service was stopped: the weeks of an account one after another, and
+ * two accounts at a time unless they are large. If a week can't be closed, the others still are, and the first error is thrown at the end.
  */
 export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
-  const failures: unknown[] = [];
   const ended = await weeksToClose(pool, now);
-  for (const { accountId, week } of ended) {
-    // Each is a separate transaction.
-    await inTransaction(pool, async (tx) => {
-      // Don't wait for an import into the account, or for a large push, which can take minutes: the next call comes sooner.
-      if (await tryLockSurvey(tx, accountId)) await closeWithDigest(tx, keys, accountId, week, now);
-    }).catch((error: unknown) => isLostRace(error) || failures.push(error));
+  if (ended.length === 0) return;
+  const large = await selectLargeClosing(pool, ended, largeAccount);
+  try {
+    await runForAccounts(
+      pool,
+      ended,
+      (accountId) => large.has(accountId),
+      async (tx, one) => {
+        // Don't wait for an import into the account, or for a large push, which can take minutes: the next call comes sooner.
+        if (await tryLockSurvey(tx, one.accountId)) await closeWithDigest(tx, keys, one, now);
+      },
+    );
+  } finally {
+    await deleteClosedData(pool, keys);
   }
-  if (ended.length > 0) await deleteClosedData(pool, keys);
-  if (failures.length > 0) throw failures[0];
 }

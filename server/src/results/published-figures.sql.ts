@@ -45,27 +45,34 @@ export async function selectWeek(
   return row;
 }
 
-/** Returns what a week asks of which groups. */
+/** Returns what a week asks of which groups. `scheduledRounds`: the rounds that schedules opened. */
 export async function selectAskedGroups(
   db: Db,
   accountId: AccountId,
   week: Week,
-): Promise<Pick<WeekFrame, 'rounds' | 'asked'>> {
-  const rounds = await db<WeekRound[]>`
-    select round_id     as "id",
-           group_id     as "groupId",
-           question_ids as "questionIds",
-           not_applicable_ids as "notApplicableIds",
-           above_ids    as "aboveIds"
-    from   rounds
-    where  account_id = ${accountId} and week = ${week}
-    order  by round_id`;
-  const asked = await db<{ groupId: number; questionIds: number[] }[]>`
-    select group_id as "groupId", question_ids as "questionIds"
-    from   asked
-    where  account_id = ${accountId} and week = ${week}
-    order  by group_id`;
-  return { rounds, asked };
+): Promise<Pick<WeekFrame, 'rounds' | 'asked'> & { scheduledRounds: Set<number> }> {
+  const [rounds, asked] = await Promise.all([
+    db<(WeekRound & { isScheduled: boolean })[]>`
+      select round_id     as "id",
+             group_id     as "groupId",
+             question_ids as "questionIds",
+             not_applicable_ids as "notApplicableIds",
+             above_ids    as "aboveIds",
+             schedule_id is not null as "isScheduled"
+      from   rounds
+      where  account_id = ${accountId} and week = ${week}
+      order  by round_id`,
+    db<{ groupId: number; questionIds: number[] }[]>`
+      select group_id as "groupId", question_ids as "questionIds"
+      from   asked
+      where  account_id = ${accountId} and week = ${week}
+      order  by group_id`,
+  ]);
+  return {
+    rounds,
+    asked,
+    scheduledRounds: new Set(rounds.filter(({ isScheduled }) => isScheduled).map(({ id }) => id)),
+  };
 }
 
 /** Yields who is asked in a week, in batches. Assignments with the same groups share one list, because most people are in the same groups as their colleagues. */
@@ -193,6 +200,7 @@ export async function copyRates(
   week: Week,
   rates: Rate[],
 ): Promise<void> {
+  if (rates.length === 0) return;
   await copyInto(
     tx`copy response_rates (account_id, week, group_id, value, people, asked, answered, handed_out) from stdin`,
     rates
@@ -216,6 +224,7 @@ export async function copyKpiValues(
   week: Week,
   values: KpiValue[],
 ): Promise<void> {
+  if (values.length === 0) return;
   await copyInto(
     tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out, asked_whole) from stdin`,
     values
@@ -302,15 +311,6 @@ export async function deleteShown(
       and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
   await tx`delete from comment_groups where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
-}
-
-/** Returns the rounds of a week that schedules opened. */
-export async function selectScheduledRounds(db: Db, accountId: AccountId, week: Week): Promise<Set<number>> {
-  const rounds = await db<{ id: number }[]>`
-    select round_id as id
-    from   rounds
-    where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
-  return new Set(rounds.map(({ id }) => id));
 }
 
 /** Yields the users that schedules asked in a week, in batches. */

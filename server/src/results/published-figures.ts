@@ -28,7 +28,6 @@ import {
   selectAskedUsers,
   selectAssignments,
   selectPresent,
-  selectScheduledRounds,
   selectShown,
   updateKpiQuestions,
   updateKpisWithValues,
@@ -88,10 +87,12 @@ export async function computeFigures(
   const allGroupIds = groupsOf(data);
   const answers = await openAnswers(tx, key, people, { accountId, week });
   const turnout: Turnout = { ...turnoutAmong(people, data), done: answers.done, isRecorded: true };
-  const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
-  const questions = new Map(
-    (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
-  );
+  const [noise, allQuestions, kpis] = await Promise.all([
+    noiseIn(tx, keys, accountId, state.noise, personOf),
+    selectQuestions(tx, accountId),
+    selectKpis(tx, accountId),
+  ]);
+  const questions = new Map(allQuestions.map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const shown = state.isLive ? await selectShown(tx, accountId, week, allGroupIds) : undefined;
   const results = new Map<number, Result[]>();
@@ -119,7 +120,6 @@ export async function computeFigures(
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
-  const kpis = await selectKpis(tx, accountId);
   const figures = {
     // Ordered by group, because reading a range of groups is twice as fast if their rows are stored together.
     results: [...results]
@@ -161,8 +161,7 @@ export async function writeFigures(
 ): Promise<number> {
   // The lock is taken last, so that others wait only while the rows are written. If a group or a breakdown is removed after this point, the
   // transaction that removes it deletes its figures.
-  await lockAccount(tx, accountId);
-  const present = await selectPresent(tx, accountId);
+  const [, present] = await Promise.all([lockAccount(tx, accountId), selectPresent(tx, accountId)]);
   const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
   if (state.isShown) await deleteShown(tx, accountId, week, allGroupIds);
   const rows = results.filter(isPresent);
@@ -171,8 +170,11 @@ export async function writeFigures(
   await copyRates(tx, accountId, week, rates.filter(isPresent));
   await copyKpiValues(tx, accountId, week, presentValues);
   const valued = new Set(presentValues.filter(({ value }) => value !== null).map(({ kpiId }) => kpiId));
-  await updateKpisWithValues(tx, accountId, [...valued]);
-  await updateKpiQuestions(tx, accountId, week, kpis);
+  await Promise.all([
+    updateKpisWithValues(tx, accountId, [...valued]),
+    updateKpiQuestions(tx, accountId, week, kpis),
+    raiseVersion(tx, accountId),
+  ]);
   const kept = comments.map((comment) => ({
     ...comment,
     groupIds: comment.groupIds.filter((groupId) => present.has(groupId)),
@@ -183,7 +185,6 @@ export async function writeFigures(
     week,
     kept.filter(({ groupIds }) => groupIds.length > 0),
   );
-  await raiseVersion(tx, accountId);
   return rows.filter(({ answers }) => answers !== null).length;
 }
 
@@ -195,9 +196,11 @@ async function weekData(
   { figures, distribution, comments, isLive, noise }: OpenWeekRow,
   key: WeekKey,
 ): Promise<{ data: WeekFrame; people: WeekPeople; personOf: (respondent: string) => string }> {
-  const asked = await selectAskedGroups(tx, accountId, week);
-  // Weeks with live results have no segments.
-  const segments = isLive ? undefined : await segmentsOfWeek(tx, accountId, week, key);
+  const [{ scheduledRounds, ...asked }, segments] = await Promise.all([
+    selectAskedGroups(tx, accountId, week),
+    // Weeks with live results have no segments.
+    isLive ? undefined : segmentsOfWeek(tx, accountId, week, key),
+  ]);
   const people = new WeekPeople();
   for await (const batch of selectAssignments(tx, accountId, week)) {
     for (const { respondent, roundId, groupIds } of batch) {
@@ -207,7 +210,6 @@ async function weekData(
   }
   // Only noise needs them. The same name in every week; people who were removed, or appear only in a history file, keep their number of this week.
   const names = new Map<string, string>();
-  const scheduledRounds = await selectScheduledRounds(tx, accountId, week);
   if (scheduledRounds.size > 0) {
     const present = new Uint8Array(people.count);
     for await (const users of selectAskedUsers(tx, accountId, week)) {

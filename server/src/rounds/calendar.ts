@@ -74,11 +74,19 @@ function calendarAfter(
   });
 }
 
-/** Returns the ids of the questions that a schedule asks in a week. */
-export async function questionsFor(db: Db, schedule: Schedule, week: Week): Promise<number[]> {
-  const weeks = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
+/** Returns the ids of the questions that a schedule asks in a week, and the classes of all questions (similar-wording.ts). */
+export async function questionsFor(
+  db: Db,
+  schedule: Schedule,
+  week: Week,
+): Promise<{ questionIds: number[]; classes: ReadonlyMap<number, number> }> {
+  const [weeks, library] = await Promise.all([
+    selectScheduleWeeks(db, schedule.accountId, schedule.id),
+    libraryOf(db, schedule.accountId),
+  ]);
   const past = weeks.filter((one) => one.week < week);
-  return chooseQuestions(await choiceOf(db, schedule), weeksSince(lastAsked(past), week));
+  const questionIds = chooseQuestions(choiceFrom(library, schedule), weeksSince(lastAsked(past), week));
+  return { questionIds, classes: library.classes };
 }
 
 function lastAsked(past: ScheduleWeek[]): Map<number, Week> {
@@ -102,7 +110,7 @@ type Library = {
 };
 
 async function libraryOf(db: Db, accountId: AccountId): Promise<Library> {
-  const [questions, kpis] = [await selectQuestions(db, accountId), await selectKpis(db, accountId)];
+  const [questions, kpis] = await Promise.all([selectQuestions(db, accountId), selectKpis(db, accountId)]);
   return {
     active: activeIds(questions),
     classes: classesOf(questions),

@@ -38,6 +38,21 @@ export async function selectPeopleToAsk(
   });
 }
 
+/** Returns which of these accounts have more than `people` active people. */
+export async function selectLargeOpening(
+  db: Db,
+  accountIds: AccountId[],
+  people: number,
+): Promise<Set<AccountId>> {
+  const rows = await db<{ accountId: AccountId }[]>`
+    select account_id as "accountId"
+    from   users
+    where  account_id = any(${accountIds}) and active
+    group  by account_id
+    having count(*) > ${people}`;
+  return new Set(rows.map(({ accountId }) => accountId));
+}
+
 /** A round of a week with the respondent numbers of the people it asks. */
 export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
 

@@ -4,8 +4,9 @@ import type { MissedReason } from '@soundings/contract/console/asking.ts';
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction, isLostRace } from '../db/db.ts';
+import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { recordEvent } from '../events/events.ts';
+import { runForAccounts, largeAccount } from '../jobs/accounts-in-turn.ts';
 import { datesDue } from './by-date/due-days.ts';
 import { deleteAskedInWeek, insertAskedByDate, selectPeopleDue, selectThreshold } from './by-date/due.sql.ts';
 import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
@@ -18,21 +19,20 @@ import {
   selectAskedInWeek,
   selectHasImported,
   selectIsNewWeek,
+  selectLargeOpening,
   selectPeopleToAsk,
 } from './opening.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
-import { selectQuestions } from '../questions/questions.sql.ts';
-import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
 import {
   descendantsOf,
-  type NewRound,
-  openRound,
+  addRounds,
   openWeek,
   outermost,
   type Parents,
   peopleOfRound,
+  type PeopleToAsk,
   respondentOf,
 } from './rounds.ts';
 import { type AssignmentRow, selectParents, tryLockSurvey } from './rounds.sql.ts';
@@ -43,6 +43,7 @@ import {
   lockSchedule,
   type Schedule,
   selectActiveSchedules,
+  selectReason,
   selectSettled,
   selectTimezones,
   updateWeekMissed,
@@ -116,8 +117,9 @@ const isSettled = (reason: MissedReason | null | undefined, isOver: boolean): bo
 export type OnlyAccount = { accountId: AccountId; isSimulated?: boolean };
 
 /**
- * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end.
- * If an account is busy, for example with an import or a large push, its schedules are opened by the next call.
+ * Opens all schedules that are due: those of an account one after another, and two accounts at a time unless they are large. If one can't be
+ * opened, the others still are, and the first error is thrown at the end. If an account is busy, for example with an import or a large push,
+ * its schedules are opened by the next call. Returns the outcomes in the order of `dueSchedules`.
  */
 export async function openDueRounds(
   pool: Pool,
@@ -125,21 +127,18 @@ export async function openDueRounds(
   now: number,
   only?: OnlyAccount,
 ): Promise<Opened[]> {
-  const opened: Opened[] = [];
-  const failures: unknown[] = [];
   const isSimulated = only?.isSimulated ?? false;
-  for (const due of await dueSchedules(pool, now, isSimulated && only ? only.accountId : null)) {
-    if (only && due.accountId !== only.accountId) continue;
-    // Each schedule is opened in a separate transaction.
-    const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
-      (error: unknown) => {
-        if (!isLostRace(error)) failures.push(error);
-      },
-    );
-    if (one) opened.push(one);
-  }
-  if (failures.length > 0) throw failures[0];
-  return opened;
+  const all = await dueSchedules(pool, now, isSimulated && only ? only.accountId : null);
+  const wanted = only ? all.filter(({ accountId }) => accountId === only.accountId) : all;
+  const accountIds = [...new Set(wanted.map(({ accountId }) => accountId))];
+  const large = accountIds.length > 1 ? await selectLargeOpening(pool, accountIds, largeAccount) : new Set();
+  const opened = await runForAccounts(
+    pool,
+    wanted,
+    (accountId) => large.has(accountId),
+    (tx, due) => openSchedule(tx, keys, due, { now, isSimulated }),
+  );
+  return wanted.flatMap((due) => opened.get(due) ?? []);
 }
 
 /** Opens a schedule. Returns undefined if the account is busy, or the schedule was deleted, paused or opened in the meantime. */
@@ -152,11 +151,14 @@ async function openSchedule(
   const { accountId, scheduleId, week } = due;
   // Taken first, in the same order as when a week is closed, shown or imported into, to avoid deadlocks.
   if (!isSimulated && !(await tryLockSurvey(tx, accountId))) return undefined;
-  await lockAccount(tx, accountId);
-  const schedule = await lockSchedule(tx, accountId, scheduleId);
+  // Sent together. PostgreSQL runs them one after another, in this order.
+  const [, schedule, reasonSoFar] = await Promise.all([
+    lockAccount(tx, accountId),
+    lockSchedule(tx, accountId, scheduleId),
+    selectReason(tx, accountId, scheduleId, week),
+  ]);
   if (!schedule || schedule.pausedAt !== null) return undefined;
-  const settled = await selectSettled(tx, [week]);
-  if (isSettled(settled.get(nameOf(schedule, week)), due.isOver)) return undefined;
+  if (isSettled(reasonSoFar, due.isOver)) return undefined;
   const result = due.isOver
     ? missed('late')
     : await openRounds(tx, keys, schedule, { week, now, isSimulated, isNow: false });
@@ -185,12 +187,15 @@ export async function openRounds(
   { week, now, isSimulated, isNow }: { week: Week; now: number; isSimulated: boolean; isNow: boolean },
 ): Promise<OpeningResult> {
   const { accountId, byDate } = schedule;
-  const { timezone } = await accountById(tx, accountId);
+  const [{ timezone }, { questionIds, classes }, parents, isNew] = await Promise.all([
+    accountById(tx, accountId),
+    questionsFor(tx, schedule, week),
+    selectParents(tx, accountId),
+    selectIsNewWeek(tx, accountId, week),
+  ]);
   const planned = isNow ? undefined : (dayDue(schedule, week) as string);
   const weekEnd = endOf(week, timezone);
-  const questionIds = await questionsFor(tx, schedule, week);
   if (questionIds.length === 0) return missed('noQuestion');
-  const parents = await selectParents(tx, accountId);
   const groups = outermost(schedule.groupIds, parents);
   if (groups.length === 0) return missed('noGroup');
   const without = new Set(
@@ -199,34 +204,27 @@ export async function openRounds(
   const day = planned ?? dayIn(timezone, now);
   const { people, rounds } = await audienceOf(tx, schedule, { week, day, groups, without, parents });
   if (people.length === 0) return missed(byDate ? 'tooFewDue' : 'noPeople');
-  const isNew = await selectIsNewWeek(tx, accountId, week);
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
-  // An employer could import answers of all people but one, and derive the last answer from the figure.
-  if (await selectHasImported(tx, accountId, week)) return missed('imported');
-  const clash = await clashIn(tx, { accountId, week, questionIds }, () =>
-    rounds.map(({ members }) => ({
-      questionIds,
-      people: members.map(({ person }) => respondentOf(key, person)),
-    })),
-  );
-  if (clash) return missed(clash);
+  const refusal = isNew
+    ? undefined // no round asks anything yet
+    : await refusalIn(tx, { accountId, week, questionIds, classes }, () =>
+        rounds.map(({ members }) => ({
+          questionIds,
+          people: members.map(({ person }) => respondentOf(key, person)),
+        })),
+      );
+  if (refusal) return missed(refusal);
   const userIds = people.map(({ userId }) => userId);
   const sealedSegments = await frozenSegments(tx, accountId, week, key, userIds);
-  const { id: scheduleId } = schedule;
-  const newRounds = rounds.map(({ groupId, members: asked }): NewRound => {
-    const audience = { groupId, asked, parents, without, sealedSegments };
-    return { week, questionIds, scheduleId, ...audience };
-  });
   await avoidSequentialScans(tx);
   // PostgreSQL writes participants for longer than it takes to compute everyone's number. An error waits until they are written: the transaction can
   // only end then.
-  const numbered = peopleOfRounds(key, newRounds);
+  const numbered = peopleOfRounds(key, rounds, { parents, sealedSegments });
   numbered.catch(() => {});
   await insertParticipants(tx, accountId, week, { userIds, isNew });
-  const ofRounds = await numbered;
-  // One transaction runs one statement at a time.
-  for (const { round, rows } of ofRounds) await openRound(tx, accountId, round, rows);
+  const newRounds = { week, questionIds, scheduleId: schedule.id, parents, without };
+  await addRounds(tx, accountId, newRounds, await numbered);
   if (byDate) await insertAskedByDate(tx, accountId, schedule.id, { week, userIds });
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, { schedule, messages, isNew });
@@ -234,11 +232,16 @@ export async function openRounds(
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 
-/** Returns the people of each round as they are stored. */
-async function peopleOfRounds(key: WeekKey, rounds: readonly NewRound[]) {
-  const all: { round: NewRound; rows: readonly AssignmentRow[] }[] = [];
+/** Returns the people of each round as they are stored, by group. */
+async function peopleOfRounds(
+  key: WeekKey,
+  rounds: Audience['rounds'],
+  of: Omit<PeopleToAsk, 'asked'>,
+): Promise<Map<number, readonly AssignmentRow[]>> {
+  const all = new Map<number, readonly AssignmentRow[]>();
   // One after another, because all compute on the same thread.
-  for (const round of rounds) all.push({ round, rows: (await peopleOfRound(key, round)).rows });
+  for (const { groupId, members: asked } of rounds)
+    all.set(groupId, (await peopleOfRound(key, { ...of, asked })).rows);
   return all;
 }
 
@@ -293,14 +296,20 @@ async function audienceOf(
 
 /**
  * Returns why people can't be asked these questions in addition to the existing rounds of the week; undefined if they can (rules.md P17).
- * `wantedSets`: who is asked by each new round. Called only if other rounds ask the same questions.
+ * `classes`: see questionsFor. `wantedSets`: who is asked by each new round. Called only if other rounds ask the same questions.
  */
-async function clashIn(
+async function refusalIn(
   tx: Transaction,
-  { accountId, week, questionIds }: { accountId: AccountId; week: Week; questionIds: number[] },
+  {
+    accountId,
+    week,
+    questionIds,
+    classes,
+  }: { accountId: AccountId; week: Week; questionIds: number[]; classes: ReadonlyMap<number, number> },
   wantedSets: () => AskedSet<string>[],
-): Promise<Clash | undefined> {
-  const classes = classesOf(await selectQuestions(tx, accountId));
+): Promise<Clash | 'imported' | undefined> {
+  // An employer could import answers of all people but one, and derive the last answer from the figure.
+  if (await selectHasImported(tx, accountId, week)) return 'imported';
   const own = new Set(questionIds.map((id) => classes.get(id)));
   const sameText = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
   const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, sameText);

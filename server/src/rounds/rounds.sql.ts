@@ -70,29 +70,29 @@ export async function selectRounds(
     order  by r.round_id`;
 }
 
-/** Creates a round. Which of its questions people can answer with "not applicable" is stored with it, and never changes. */
-export async function insertRound(
+/**
+ * Creates a round for each of these groups, in the given order, and returns their ids by group. Which of their questions people can answer
+ * with "not applicable" is stored with them, and never changes.
+ */
+export async function insertRounds(
   tx: Transaction,
   accountId: AccountId,
-  round: {
-    week: Week;
-    groupId: number;
-    questionIds: number[];
-    aboveIds: number[];
-    scheduleId: number | null;
-  },
-): Promise<number> {
-  const { week, groupId, questionIds, aboveIds, scheduleId } = round;
-  const [row] = await tx<{ id: number }[]>`
+  { week, questionIds, scheduleId }: { week: Week; questionIds: number[]; scheduleId: number | null },
+  groups: { groupId: number; aboveIds: number[] }[],
+): Promise<Map<number, number>> {
+  const rows = await tx<{ id: number; groupId: number }[]>`
     insert into rounds (account_id, week, group_id, question_ids, not_applicable_ids, above_ids, schedule_id)
-    select ${accountId}, ${week}, ${groupId}::integer, ${questionIds}::integer[],
+    select ${accountId}, ${week}, g."groupId", ${questionIds}::integer[],
            array(select question_id
                  from   questions
                  where  account_id = ${accountId} and question_id = any(${questionIds}) and allows_not_applicable
                  order  by question_id),
-           ${aboveIds}::integer[], ${scheduleId}::integer
-    returning round_id as id`;
-  return row!.id;
+           g."aboveIds", ${scheduleId}::integer
+    from   rows from (jsonb_to_recordset(${tx.json(groups)}) as ("groupId" integer, "aboveIds" integer[]))
+           with ordinality g
+    order  by g.ordinality
+    returning round_id as "id", group_id as "groupId"`;
+  return new Map(rows.map(({ id, groupId }) => [groupId, id]));
 }
 
 /** Adds questions to those that groups are asked in a week. */
@@ -120,17 +120,16 @@ export type AssignmentRow = {
   sealedSegments: Buffer | null;
 };
 
-/** Writes the people of a round: their numbers, and the groups and segments in which their answers count. */
+/** Writes the people of rounds: their numbers, and the groups and segments in which their answers count. */
 export async function copyAssignments(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  roundId: number,
-  people: Iterable<AssignmentRow>,
+  rounds: readonly { roundId: number; people: readonly AssignmentRow[] }[],
 ): Promise<void> {
   await copyInto(
     tx`copy assignments (account_id, week, round_id, respondent, group_ids, sealed_segments) from stdin`,
-    rowsOf(people, [accountId, week, roundId]),
+    rounds.values().flatMap(({ roundId, people }) => rowsOf(people, [accountId, week, roundId])),
   );
 }
 

@@ -10,8 +10,8 @@ import { ancestorsOf } from '../people/tree.ts';
 import {
   descendantsOf,
   hasEnded,
-  openRound,
   peopleOfRound,
+  addRounds,
   openWeek,
   respondentOf,
   weeksToClose,
@@ -111,8 +111,8 @@ test('combines what the rounds of a week ask a group and the groups above it', a
       [2, [7, 9]],
       [1, [3, 9]],
     ] as const) {
-      const round = { week, groupId, questionIds: [...questionIds], asked, parents };
-      await openRound(tx, id, round, (await peopleOfRound(key, round)).rows);
+      const { rows } = await peopleOfRound(key, { asked, parents });
+      await addRounds(tx, id, { week, questionIds: [...questionIds], parents }, new Map([[groupId, rows]]));
     }
   });
   const rows = await database.pool`

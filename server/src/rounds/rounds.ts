@@ -11,7 +11,7 @@ import type { WeekKey } from '../sealing/week-key.ts';
 import {
   type AssignmentRow,
   copyAssignments,
-  insertRound,
+  insertRounds,
   insertWeek,
   lockWeekRow,
   selectMembers,
@@ -41,10 +41,9 @@ export async function openWeek(
   week: Week,
   isKeyUnstored = false,
 ): Promise<WeekKey> {
-  if (await insertWeek(tx, accountId, week)) {
-    await lockWeekRow(tx, accountId, week);
+  // No one else can see a row that was just inserted, so it needs no lock.
+  if (await insertWeek(tx, accountId, week))
     return isKeyUnstored ? keys.temporary(accountId, week) : keys.create(tx, accountId, week);
-  }
   const row = await lockWeekRow(tx, accountId, week);
   const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
   if (key) return key;
@@ -65,17 +64,21 @@ export const weekNotFound = (week?: Week): Fault => {
 export const respondentOf = (key: WeekKey, person: PersonRef): string =>
   'userId' in person ? key.respondentOf(person.userId) : key.respondentOfStranger(person.stranger);
 
-/** A round to open. `asked`: lists each person once. */
-export type NewRound = {
+/** Rounds to open in a week, which ask the same questions. */
+export type NewRounds = {
   week: Week;
-  groupId: number;
   questionIds: number[];
+  parents: Parents;
+  /** The schedule that opens the rounds, if any. */
+  scheduleId?: number | null;
+  /** Descendants of the asked groups whose members are not asked. */
+  without?: ReadonlySet<number>;
+};
+
+/** The people that a round asks. `asked`: lists each person once. */
+export type PeopleToAsk = {
   asked: AskedPerson[];
   parents: Parents;
-  /** The schedule that opens the round, if any. */
-  scheduleId?: number;
-  /** Descendants of the asked group whose members are not asked. */
-  without?: ReadonlySet<number>;
   /** The sealed segments of each person by respondent number (frozen-segments.ts); undefined if there are none. */
   sealedSegments?: ReadonlyMap<string, Buffer> | undefined;
 };
@@ -89,7 +92,7 @@ const peopleInTurn = 1_000;
 /** Returns the people of a round as they are stored. Computes in short turns, so that the caller can write other rows meanwhile. */
 export async function peopleOfRound(
   key: WeekKey,
-  { asked, parents, sealedSegments }: NewRound,
+  { asked, parents, sealedSegments }: PeopleToAsk,
 ): Promise<PeopleOfRound> {
   // Everyone in a team shares one list, so that it is created and written as text once.
   const known = new Map<number, readonly number[]>();
@@ -117,28 +120,31 @@ export async function peopleOfRound(
 }
 
 /**
- * Opens a round in a week that the caller has opened. `people`: the rows of peopleOfRound. The caller holds the
- * account's lock and has made sure that the week has no round for this group from the same source, and that all groups in `asked` are the
- * asked group or its descendants.
+ * Adds a round for each of these groups to a week that the caller has opened. None of the groups is a descendant of another. `peopleOf`: for
+ * each group, the rows of peopleOfRound. The caller holds the account's lock and has made sure that the week has no round for these groups from
+ * the same source, and that people are members of the asked group or its descendants.
  */
-export async function openRound(
+export async function addRounds(
   tx: Transaction,
   accountId: AccountId,
-  { week, groupId, questionIds, parents, scheduleId, without = new Set() }: NewRound,
-  people: readonly AssignmentRow[],
+  { week, questionIds, parents, scheduleId = null, without = new Set() }: NewRounds,
+  peopleOf: ReadonlyMap<number, readonly AssignmentRow[]>,
 ): Promise<void> {
-  const aboveIds = ancestorsOf(groupId, parents).slice(1);
-  const roundId = await insertRound(tx, accountId, {
-    week,
-    groupId,
-    questionIds,
-    aboveIds,
-    scheduleId: scheduleId ?? null,
-  });
-  const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
-  await upsertAsked(tx, accountId, week, askedGroups, questionIds);
-  await copyAssignments(tx, accountId, week, roundId, people);
-  await raiseVersion(tx, accountId);
+  const groupIds = [...peopleOf.keys()];
+  const groups = groupIds.map((groupId) => ({ groupId, aboveIds: ancestorsOf(groupId, parents).slice(1) }));
+  const askedGroups = groupIds
+    .flatMap((groupId) => descendantsOf(groupId, parents))
+    .filter((id) => !without.has(id));
+  const [roundIds] = await Promise.all([
+    insertRounds(tx, accountId, { week, questionIds, scheduleId }, groups),
+    upsertAsked(tx, accountId, week, askedGroups, questionIds),
+    raiseVersion(tx, accountId),
+  ]);
+  const rounds = [...peopleOf].map(([groupId, people]) => ({
+    roundId: roundIds.get(groupId) as number,
+    people,
+  }));
+  await copyAssignments(tx, accountId, week, rounds);
 }
 
 /** Returns the ids of a group and its descendants, in ascending order. Takes as long as there are such groups. */

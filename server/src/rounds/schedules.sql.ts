@@ -296,6 +296,20 @@ export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, 
   return new Map(rows.map(({ name, reason }) => [name, reason]));
 }
 
+/** The same for one schedule in one week. Undefined if it has neither opened nor missed the week. */
+export async function selectReason(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  week: Week,
+): Promise<MissedReason | null | undefined> {
+  const [row] = await tx<{ reason: MissedReason | null }[]>`
+    select reason as "reason"
+    from   schedule_weeks
+    where  account_id = ${accountId} and schedule_id = ${scheduleId} and week = ${week}`;
+  return row?.reason;
+}
+
 /** Marks an opened week of the account's schedules as missed, because its answers were lost. */
 export async function updateWeekMissed(
   tx: Transaction,

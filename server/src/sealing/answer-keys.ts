@@ -120,8 +120,7 @@ export class AnswerKeys {
    * of the wrapped key can't be unwrapped.
    */
   async forget(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-    await spendEpoch(tx);
-    await deleteWeekKey(tx, accountId, week);
+    await Promise.all([spendEpoch(tx), deleteWeekKey(tx, accountId, week)]);
   }
 
   /** Returns open weeks whose key can never be unwrapped any more. Empty while the epoch key is missing on this server. */

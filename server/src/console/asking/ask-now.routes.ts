@@ -43,7 +43,7 @@ async function planOf(
   const schedule = await scheduleById(db, accountId, scheduleId);
   const today = dayIn(timezone, now);
   const week = weekOf(today);
-  const [[audience], questions, weeks, names] = await Promise.all([
+  const [[audience], { questionIds }, weeks, names] = await Promise.all([
     audiencesOf(db, accountId, [schedule], today),
     questionsFor(db, schedule, week),
     selectScheduleWeeks(db, accountId, scheduleId),
@@ -63,7 +63,7 @@ async function planOf(
       schedule.byDate && Math.max(schedule.byDate.minPeople, await selectThreshold(db, accountId, week)),
     groups: namesIn(schedule.groupIds),
     without: namesIn(schedule.withoutGroupIds),
-    questions: questions.length,
+    questions: questionIds.length,
     isAsked: weeks.some((one) => one.week === week && one.outcome === 'opened'),
     hasMail,
   };

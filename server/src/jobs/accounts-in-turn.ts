@@ -1,0 +1,47 @@
+// Work on many accounts. Two accounts are worked on at the same time, because most of the work on a small account is waiting: this process
+// computes for one of them while PostgreSQL works for the other.
+import { type AccountId, inTransaction, isLostRace, type Pool, type Transaction } from '../db/db.ts';
+
+/** An account with more people than this is worked on alone, so that two large accounts never need their memory at the same time. */
+export const largeAccount = 20_000;
+
+/**
+ * Runs `work` for each item in a separate transaction. Items of one account run one after another in their order. Large accounts (`isLarge`)
+ * come last, and nothing else runs meanwhile. If an item fails, all others still run, and then the error of the first such item in the list is
+ * thrown. Items that lost a race for a lock are skipped: the next call comes soon. Returns what was committed, by item.
+ */
+export async function runForAccounts<T extends { accountId: AccountId }, Result>(
+  pool: Pool,
+  items: readonly T[],
+  isLarge: (accountId: AccountId) => boolean,
+  work: (tx: Transaction, item: T) => Promise<Result>,
+): Promise<Map<T, Result>> {
+  const done = new Map<T, Result>();
+  const failures = new Map<T, unknown>();
+  const runAll = async (accounts: Iterable<readonly T[]>) => {
+    for (const own of accounts)
+      for (const item of own) {
+        // One after another: this is what the items of an account must be.
+        await inTransaction(pool, (tx) => work(tx, item)).then(
+          (result) => done.set(item, result),
+          (error: unknown) => isLostRace(error) || failures.set(item, error),
+        );
+      }
+  };
+  const ofAccounts = Map.groupBy(items, ({ accountId }) => accountId);
+  const those = (areLarge: boolean) =>
+    [...ofAccounts].filter(([accountId]) => isLarge(accountId) === areLarge).map(([, own]) => own);
+  // Both take the next account from the same iterator.
+  const small = those(false).values();
+  await Promise.all(Array.from({ length: accountsAtATime(pool) }, () => runAll(small)));
+  await runAll(those(true));
+  const failed = items.find((item) => failures.has(item));
+  if (failed) throw failures.get(failed);
+  return done;
+}
+
+/**
+ * Two, if the pool has one more connection. A transaction can need another connection of the pool until it ends, such as to read a key
+ * (EpochChain.prepare, Secrets.prepare), and two that use all connections of the pool would wait for one forever.
+ */
+const accountsAtATime = (pool: Pool): number => (pool.options.max > 2 ? 2 : 1);
