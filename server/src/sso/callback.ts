@@ -4,7 +4,7 @@ import type { Refusal } from '@soundings/contract/console/sign-on/refusals.ts';
 import type { Browser } from '../auth/sign-in.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
 import { inTransaction } from '../db/db.ts';
-import { type Checked, type Claims, isIdentifier, type Person, personIn } from './claims.ts';
+import { type Checked, type Claims, claimsIn, isIdentifier, type Person, personIn } from './claims.ts';
 import { derivedOf, endVisit, isBrowserSecret, redirectUriOf, type VisitDependencies } from './flows.ts';
 import type { Flow } from './flows.sql.ts';
 import { connectIdentity } from './identities.ts';
@@ -82,7 +82,8 @@ async function responseOf(
   const claims = tokens.claims();
   if (!claims || tokens.id_token === undefined || !isIdentifier(claims.sub))
     throw new ProviderFault('invalid', 'The response has no usable ID token.');
-  const person = personIn(await allClaims(client, provider, claims, tokens.access_token), provider);
+  const own = { ...claimsIn(tokens.id_token), sub: claims.sub };
+  const person = personIn(await allClaims(client, provider, own, tokens.access_token), provider);
   if (purpose === 'confirm') refuseOtherSignIn(person, startedAt, now());
   return { person, idToken: tokens.id_token };
 }

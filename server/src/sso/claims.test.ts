@@ -1,6 +1,6 @@
 // Which claims of a provider count.
 import { describe, expect, test } from 'vitest';
-import { isInDomains, personIn, roleOf } from './claims.ts';
+import { claimsIn, isInDomains, personIn, roleOf } from './claims.ts';
 import { consolePathOf } from './flows.ts';
 
 const entra = 'https://login.microsoftonline.com/9f4c1b7e-2f5a-4d0b-8a56-3b1f0c9d7e21/v2.0';
@@ -13,6 +13,19 @@ const from = {
 };
 const isVerified = (claims: object, provider: object = {}) =>
   personIn({ sub: 'x', email: 'a@example.org', ...claims }, { ...from, ...provider }).isVerified;
+
+// JSON.parse can confuse them (decision 75).
+test('the names of claims are read as they are, whatever other tokens have', () => {
+  const token = (claims: string) => `e30.${Buffer.from(claims).toString('base64url')}.sig`;
+  const name = 'https:\\/\\/acme.example\\/role'; // as PHP writes it
+  const other = name.slice(0, 'https://acme.example/role'.length).replaceAll('\\', '\\\\');
+  const confusing = JSON.parse(`{"iss":"a","${other}":"x"}`) as object;
+  expect(claimsIn(token(`{"iss":"b","${name}":"Admin"}`))).toEqual({
+    iss: 'b',
+    'https://acme.example/role': 'Admin',
+  });
+  expect(Object.keys(confusing)[1]).not.toBe('https://acme.example/role');
+});
 
 describe('an address is verified', () => {
   const trusting = { domains: ['example.org'], trustsDomains: true };

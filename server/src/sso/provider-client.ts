@@ -11,6 +11,7 @@ import {
   enableNonRepudiationChecks,
 } from 'openid-client';
 import type { Sealer } from '../base/crypto/sealer.ts';
+import { readJson } from '../base/json/escaped-keys.ts';
 import { exchange } from '../base/outgoing/exchange.ts';
 import { version } from '../base/version.ts';
 import { openClientSecret } from './client-secrets.ts';
@@ -135,6 +136,18 @@ async function discovered(
   }
 }
 
+/**
+ * Returns JSON without escapes in the names of claims that need none, such as `https:\/\/acme.example\/role`. openid-client reads it with JSON.parse,
+ * which can confuse such names (decision 75). Anything else, such as a signed token, is returned as it is.
+ */
+function withoutEscapes(text: string): string {
+  try {
+    return text.includes('\\') ? JSON.stringify(readJson(text)) : text;
+  } catch {
+    return text;
+  }
+}
+
 /** Returns a fetch that reaches only public addresses and `networks`, and follows no redirects. */
 function boundedFetch(networks: readonly string[]): CustomFetch {
   return async (address, { method, headers, body }) => {
@@ -152,6 +165,9 @@ function boundedFetch(networks: readonly string[]): CustomFetch {
       typeof value === 'string' ? [[name, value] as [string, string]] : [],
     );
     if (status < 200 || status > 599) throw new Error(`The provider responded with HTTP ${status}.`);
-    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers: got });
+    return new Response([204, 205, 304].includes(status) ? null : withoutEscapes(text), {
+      status,
+      headers: got,
+    });
   };
 }

@@ -1,23 +1,22 @@
-// Reads JSON whose keys contain escapes without JSON.parse. V8 from 12.8 on (https://github.com/nodejs/node/issues/63785) can return another key
-// than the text has: once any object of the process has had the key `caf\`, the text "caf\u00e9" is read as `caf\`, too, if the keys before are the
-// same. So a person in one account could be stored with a wrong attribute because of what another account has sent. Pure.
+// Reads JSON whose keys contain escapes without JSON.parse. In some versions of V8 (https://github.com/nodejs/node/issues/63785), JSON.parse can
+// return another key than the text has: while there is a text that was read with the key `caf\`, the text "caf\u00e9" is read as `caf\`, too, if the
+// keys before are the same. So a person in one account could be stored with a wrong attribute because of what another account has sent. Pure.
 
 /**
- * Returns what JSON describes that this program or PostgreSQL has written, or whose text has been checked before. Throws if it is no valid JSON.
- * Use this instead of JSON.parse wherever names come from outside, such as those of attributes.
+ * Returns what JSON describes. Throws a SyntaxError if it is no valid JSON. Use this instead of JSON.parse wherever keys come from outside, such as
+ * the names of attributes, and the text has been checked before or is short: it may nest as deep as the stack allows.
  */
-export function readJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  return mayHaveEscapedKey(text) ? withEscapedKeys(text) : value;
-}
+export const readJson = (text: string): unknown =>
+  text.includes('\\') && escapedKey.test(text) ? withEscapedKeys(text) : JSON.parse(text);
 
 /** Finds a string after `{` or `,` that contains an escape. That can also be one in an array, which is read well in either way. */
 const escapedKey = /[{,]\s*"[^"\\]*\\/;
 
-const mayHaveEscapedKey = (text: string) => text.includes('\\') && escapedKey.test(text);
-
-/** Returns what JSON.parse should return for a text, which must be valid JSON and not nested deeper than `maxJsonDepth`. */
-export const withEscapedKeys = (text: string): unknown => new Reader(text).value();
+/**
+ * Returns what JSON.parse should return for a text. The text is not given to it as a whole, so that no object gets a key from it with which other
+ * keys could be confused.
+ */
+export const withEscapedKeys = (text: string): unknown => new Reader(text).whole();
 
 class Reader {
   readonly #text: string;
@@ -27,7 +26,13 @@ class Reader {
     this.#text = text;
   }
 
-  value(): unknown {
+  whole(): unknown {
+    const value = this.#value();
+    if (this.#next() !== undefined) throw this.#unexpected();
+    return value;
+  }
+
+  #value(): unknown {
     switch (this.#next()) {
       case '{':
         return this.#object();
@@ -42,34 +47,38 @@ class Reader {
 
   #object(): object {
     const object: Record<string, unknown> = {};
-    for (this.#at++; this.#next() !== '}'; this.#skip(',')) {
+    this.#at++;
+    for (let isFirst = true; !this.#ends('}', isFirst); isFirst = false) {
+      if (this.#next() !== '"') throw this.#unexpected();
       const key = this.#string();
       this.#skip(':');
-      const value = this.value();
+      const value = this.#value();
       // Setting it would change the prototype.
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
       else object[key] = value;
     }
-    this.#at++;
     return object;
   }
 
   #array(): unknown[] {
     const list: unknown[] = [];
-    for (this.#at++; this.#next() !== ']'; this.#skip(',')) list.push(this.value());
     this.#at++;
+    for (let isFirst = true; !this.#ends(']', isFirst); isFirst = false) list.push(this.#value());
     return list;
   }
 
-  /** JSON.parse reads a string that is no key as it is. */
+  /** JSON.parse reads a string that is no key well. */
   #string(): string {
     const start = this.#at;
-    for (this.#at++; this.#text[this.#at] !== '"'; this.#at++) if (this.#text[this.#at] === '\\') this.#at++;
+    const { length } = this.#text;
+    for (this.#at++; this.#at < length && this.#text[this.#at] !== '"'; this.#at++)
+      if (this.#text[this.#at] === '\\') this.#at++;
     this.#at++;
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
+  /** Returns a number, true, false or null. */
   #word(): unknown {
     wordEnd.lastIndex = this.#at;
     const end = wordEnd.exec(this.#text)?.index ?? this.#text.length;
@@ -78,17 +87,34 @@ class Reader {
     return JSON.parse(word);
   }
 
-  /** Skips a character if it comes next. */
-  #skip(character: ',' | ':'): void {
-    if (this.#next() === character) this.#at++;
-    this.#next();
+  /** Skips the end of an object or array, and returns true, or otherwise the comma before another entry. */
+  #ends(end: '}' | ']', isFirst: boolean): boolean {
+    if (this.#next() === end) {
+      this.#at++;
+      return true;
+    }
+    if (!isFirst) {
+      this.#skip(',');
+      // A comma is followed by an entry.
+      if (this.#next() === end) throw this.#unexpected();
+    }
+    return false;
   }
 
-  /** Skips white space, and returns the character after it. */
+  #skip(character: ',' | ':'): void {
+    if (this.#next() !== character) throw this.#unexpected();
+    this.#at++;
+  }
+
+  /** Skips white space, and returns the character after it; undefined at the end. */
   #next(): string | undefined {
     let next = this.#text[this.#at];
     while (next === ' ' || next === '\n' || next === '\r' || next === '\t') next = this.#text[++this.#at];
     return next;
+  }
+
+  #unexpected(): SyntaxError {
+    return new SyntaxError(`The text is no valid JSON at position ${this.#at}.`);
   }
 }
 

@@ -1,14 +1,14 @@
 // Signing out together with a provider: a provider ends sessions here with a signed logout token (OpenID Connect Back-Channel Logout) or with
 // the identifier of its session (Front-Channel Logout), and users who sign out here are sent there (RP-Initiated Logout).
 import { setTimeout } from 'node:timers/promises';
-import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import { buildEndSessionUrl } from 'openid-client';
 import { audit } from '../../accounts/audit.ts';
 import { deleteSessionsOfProvider } from '../../auth/sessions.sql.ts';
 import { tokenHash } from '../../base/crypto/secrets.ts';
 import type { Sealer } from '../../base/crypto/sealer.ts';
 import { type AccountId, inTransaction, type Pool } from '../../db/db.ts';
-import { isIdentifier } from '../claims.ts';
+import { type Claims, claimsIn, isIdentifier, jsonInToken } from '../claims.ts';
 import { idTokenContext } from './id-tokens.ts';
 import { insertLogoutToken, selectProviderSession } from './logout.sql.ts';
 import { ProviderFault, providerFaultOf } from '../provider-fault.ts';
@@ -54,7 +54,7 @@ export async function endByLogoutToken(
 /** Returns what a logout token says, after all checks of OpenID Connect Back-Channel Logout, section 2.6. */
 async function logoutIn(clients: ProviderClients, provider: Provider, token: string, now: number) {
   const payload = await verified(clients, provider, token, now);
-  const { sub, sid, jti, iat, events, nonce } = payload as JWTPayload & Record<string, unknown>;
+  const { sub, sid, jti, iat, events, nonce } = payload;
   const event = isObject(events) && Object.hasOwn(events, logoutEvent) ? events[logoutEvent] : undefined;
   const fault = (detail: string) => new ProviderFault('invalid', detail);
   if (!isObject(event)) throw fault('The token is not about signing out.');
@@ -72,11 +72,11 @@ async function verified(
   provider: Provider,
   token: string,
   now: number,
-): Promise<JWTPayload> {
+): Promise<Claims> {
   const client = await clients.of(provider);
   const { jwks_uri: address } = client.serverMetadata();
   try {
-    const { payload } = await jwtVerify(token, keysAt(clients, address as string), {
+    await jwtVerify(token, keysAt(clients, address as string), {
       algorithms,
       issuer: provider.issuer,
       audience: provider.clientId,
@@ -86,7 +86,7 @@ async function verified(
       currentDate: new Date(now),
       ...(typeIn(token) !== undefined && { typ: 'logout+jwt' }),
     });
-    return payload;
+    return claimsIn(token);
   } catch (error) {
     throw providerFaultOf(error);
   }
@@ -95,9 +95,7 @@ async function verified(
 /** Returns the type in the header of a token, unless it is the general JWT, with which older providers sign. */
 function typeIn(token: string): string | undefined {
   try {
-    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as {
-      typ?: unknown;
-    };
+    const header = jsonInToken(token, 0) as { typ?: unknown };
     return header.typ === undefined || header.typ === 'JWT' ? undefined : String(header.typ);
   } catch {
     return undefined;

@@ -71,12 +71,15 @@ const [tab, newline, zero] = [0x09, 0x0a, 0x30];
  * Values contain no line breaks.
  */
 function insertIds(lines: Buffer, at: number, ids: readonly number[]): void {
-  for (let line = 0; line < lines.length; line = lines.indexOf(newline, line) + 1) {
+  for (let line = 0, next = 0; line < lines.length; line = next + 1) {
+    next = lines.indexOf(newline, line);
+    if (next < 0) throw new Error('The lines of COPY end in the middle of one.');
     const start = line + at;
     let [end, number] = [start, 0];
     for (; lines[end] !== tab; end++) number = number * 10 + (lines[end] as number) - zero;
     if (number < firstNumber) continue; // a user that the database has
-    let left = ids[number - firstNumber] as number;
+    let left = ids[number - firstNumber];
+    if (left === undefined) throw new Error(`A new user has the number ${number}, but no id.`);
     for (let i = end - 1; i >= start; i--) {
       lines[i] = zero + (left % 10);
       left = Math.floor(left / 10);
