@@ -21,7 +21,7 @@ export async function runForAccounts<T extends { accountId: AccountId }, Result>
   const runAll = async (accounts: Iterable<readonly T[]>) => {
     for (const own of accounts)
       for (const item of own) {
-        // One after another: this is what the items of an account must be.
+        // Items of one account must not overlap.
         await inTransaction(pool, (tx) => work(tx, item)).then(
           (result) => done.set(item, result),
           (error: unknown) => isLostRace(error) || failures.set(item, error),
@@ -29,12 +29,12 @@ export async function runForAccounts<T extends { accountId: AccountId }, Result>
       }
   };
   const ofAccounts = Map.groupBy(items, ({ accountId }) => accountId);
-  const those = (areLarge: boolean) =>
+  const accountsThat = (areLarge: boolean) =>
     [...ofAccounts].filter(([accountId]) => isLarge(accountId) === areLarge).map(([, own]) => own);
   // Both take the next account from the same iterator.
-  const small = those(false).values();
+  const small = accountsThat(false).values();
   await Promise.all(Array.from({ length: accountsAtATime(pool) }, () => runAll(small)));
-  await runAll(those(true));
+  await runAll(accountsThat(true));
   const failed = items.find((item) => failures.has(item));
   if (failed) throw failures.get(failed);
   return done;

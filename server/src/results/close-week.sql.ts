@@ -22,7 +22,10 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   ]);
 }
 
-/** Returns which of these accounts have asked more than `people` people in these weeks, all together. */
+/**
+ * Returns which of these accounts have more than `people` assignments in these weeks, all together: a person who is asked in two rounds counts
+ * twice.
+ */
 export async function selectLargeClosing(
   db: Db,
   weeks: readonly { accountId: AccountId; week: Week }[],

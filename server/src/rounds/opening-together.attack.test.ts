@@ -11,6 +11,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { keepOpen } from '../testing/keep-open.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { until } from '../testing/until.ts';
+import { largeAccount } from '../jobs/accounts-in-turn.ts';
 import { openDueRounds } from './opening.ts';
 import { selectLargeOpening } from './opening.sql.ts';
 import { createSchedule } from './schedules.ts';
@@ -156,6 +157,21 @@ test('the number of statements does not grow with the groups of a schedule', asy
     return names;
   };
   expect(await statementsWith(5)).toEqual(await statementsWith(1));
+});
+
+test('a large account is opened after all others', async () => {
+  const ids = await scheduled(3);
+  const [large = 0, busy = 0] = ids;
+  await pool`
+    insert into users (account_id, first_name, last_name, managed, active, role)
+    select ${large}, 'Eva', 'Ek', false, true, 'User' from generate_series(1, ${largeAccount})`;
+  const release = await keepOpen(pool, (tx) => lockAccount(tx as never, busy));
+  const opening = openDueRounds(pool, database.keys, noon);
+  await until(async () => (await openIn(ids)).length > 0);
+  expect(await openIn(ids)).toEqual(ids.slice(2));
+  await release();
+  await opening;
+  await expectOpened(ids);
 });
 
 test('an account is large if it has more active people than the limit', async () => {

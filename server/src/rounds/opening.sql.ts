@@ -56,12 +56,6 @@ export async function selectLargeOpening(
 /** A round of a week with the respondent numbers of the people it asks. */
 export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
 
-/** Returns whether nothing was asked in the week so far. */
-export async function selectIsNewWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
-  const rows = await tx`select from weeks where account_id = ${accountId} and week = ${week}`;
-  return rows.length === 0;
-}
-
 /** Returns whether a week has rounds imported from a history file. */
 export async function selectHasImported(db: Db, accountId: AccountId, week: Week): Promise<boolean> {
   const [row] = await db<{ hasImported: boolean }[]>`

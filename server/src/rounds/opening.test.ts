@@ -335,6 +335,25 @@ describe('a second round in a week', () => {
     expect(rounds).toEqual({ count: 1 });
   });
 
+  // An employer could import the answers of all but one (P17).
+  test('is missed in a week with an imported round, and nothing is stored of it', async () => {
+    const planned = await scheduled({ count: 8, keys: ['workload-amount'] });
+    await openDueRounds(world.pool, world.keys, noon);
+    await world.pool`update rounds set schedule_id = null where account_id = ${planned.account.id}`;
+    const other = await sameWordingAs(
+      planned.account.id,
+      planned.questionIds.get('workload-amount') as number,
+    );
+    await world.pool`update questions set text = 'Another one' where account_id = ${planned.account.id} and question_id = ${other}`;
+    expect(await second(planned, other, [])).toMatchObject([
+      { outcome: 'missed', reason: 'imported', people: 0 },
+    ]);
+    const [stored] = await world.pool`
+      select (select count(*)::int from rounds where account_id = ${planned.account.id})       as rounds,
+             (select count(*)::int from participants where account_id = ${planned.account.id}) as participants`;
+    expect(stored).toEqual({ rounds: 1, participants: 8 });
+  });
+
   test('is missed if it asks the same question to all but a few, and opens for other people', async () => {
     const near = await scheduled({ count: 12, keys: ['workload-amount'] });
     await openDueRounds(world.pool, world.keys, noon);

@@ -18,7 +18,6 @@ import {
   type PersonToAsk,
   selectAskedInWeek,
   selectHasImported,
-  selectIsNewWeek,
   selectLargeOpening,
   selectPeopleToAsk,
 } from './opening.sql.ts';
@@ -187,11 +186,10 @@ export async function openRounds(
   { week, now, isSimulated, isNow }: { week: Week; now: number; isSimulated: boolean; isNow: boolean },
 ): Promise<OpeningResult> {
   const { accountId, byDate } = schedule;
-  const [{ timezone }, { questionIds, classes }, parents, isNew] = await Promise.all([
+  const [{ timezone }, { questionIds, classes }, parents] = await Promise.all([
     accountById(tx, accountId),
     questionsFor(tx, schedule, week),
     selectParents(tx, accountId),
-    selectIsNewWeek(tx, accountId, week),
   ]);
   const planned = isNow ? undefined : (dayDue(schedule, week) as string);
   const weekEnd = endOf(week, timezone);
@@ -204,10 +202,11 @@ export async function openRounds(
   const day = planned ?? dayIn(timezone, now);
   const { people, rounds } = await audienceOf(tx, schedule, { week, day, groups, without, parents });
   if (people.length === 0) return missed(byDate ? 'tooFewDue' : 'noPeople');
-  const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
-  if (!key) return missed('closed');
+  const opened = await openWeek(tx, keys, accountId, week).catch(orClosed);
+  if (!opened) return missed('closed');
+  const { key, isNew } = opened;
   const refusal = isNew
-    ? undefined // no round asks anything yet
+    ? undefined // it has no rounds yet
     : await refusalIn(tx, { accountId, week, questionIds, classes }, () =>
         rounds.map(({ members }) => ({
           questionIds,

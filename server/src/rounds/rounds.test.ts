@@ -82,7 +82,7 @@ describe('openWeek', () => {
   test('opens a week once even when called twice at the same time, and both get the same key', async () => {
     const id = await newAccount();
     const keys = await Promise.all([1, 2, 3].map(() => open(id)));
-    const secrets = keys.map(({ secret }) => Buffer.from(secret).toString('hex'));
+    const secrets = keys.map(({ key: { secret } }) => Buffer.from(secret).toString('hex'));
     expect(secrets[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(secrets).size).toBe(1);
   });
@@ -90,7 +90,7 @@ describe('openWeek', () => {
   test('gives each week of each account its own key', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     const keys = [await open(one), await open(one, '2024-11-25'), await open(other)];
-    expect(new Set(keys.map(({ secret }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
+    expect(new Set(keys.map(({ key: { secret } }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
   });
 
   test('refuses a week that has closed, and does not open it again', async () => {
@@ -105,7 +105,7 @@ describe('openWeek', () => {
 test('combines what the rounds of a week ask a group and the groups above it', async () => {
   const id = await newAccount();
   await inTransaction(database.pool, async (tx) => {
-    const key = await openWeek(tx, database.keys, id, week);
+    const { key } = await openWeek(tx, database.keys, id, week);
     const asked = [{ person: { userId: 1 }, memberOf: [3, 2] }];
     for (const [groupId, questionIds] of [
       [2, [7, 9]],

@@ -30,8 +30,8 @@ export type PersonRef = { userId: number } | { stranger: string };
 export type Parents = ReadonlyMap<number, number | null>;
 
 /**
- * Opens the week if it is not open yet, locks it until the transaction ends, and returns its key. Throws a Fault if the week has
- * closed, because published figures never change (P1). `isKeyUnstored`: the key is not stored, because the caller closes the week in
+ * Opens the week if it is not open yet, locks it until the transaction ends, and returns its key, and whether the week is new. Throws a Fault if
+ * the week has closed, because published figures never change (P1). `isKeyUnstored`: the key is not stored, because the caller closes the week in
  * the same transaction or stores the key itself (AnswerKeys.keep).
  */
 export async function openWeek(
@@ -40,13 +40,16 @@ export async function openWeek(
   accountId: AccountId,
   week: Week,
   isKeyUnstored = false,
-): Promise<WeekKey> {
+): Promise<{ key: WeekKey; isNew: boolean }> {
   // No one else can see a row that was just inserted, so it needs no lock.
   if (await insertWeek(tx, accountId, week))
-    return isKeyUnstored ? keys.temporary(accountId, week) : keys.create(tx, accountId, week);
+    return {
+      key: isKeyUnstored ? keys.temporary(accountId, week) : await keys.create(tx, accountId, week),
+      isNew: true,
+    };
   const row = await lockWeekRow(tx, accountId, week);
   const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
-  if (key) return key;
+  if (key) return { key, isNew: false };
   throw weekClosed(week);
 }
 

@@ -289,7 +289,7 @@ describe('after a week closes', () => {
     await open(keys, weekAt(0));
     const [opened, end] = [Promise.withResolvers<Buffer>(), Promise.withResolvers<void>()];
     const opening = inTransaction(database.pool, async (tx) => {
-      opened.resolve(Buffer.from((await openWeek(tx, other, accountId, weekAt(1))).secret));
+      opened.resolve(Buffer.from((await openWeek(tx, other, accountId, weekAt(1))).key.secret));
       await end.promise;
     });
     const secret = await opened.promise;
@@ -313,7 +313,7 @@ describe('after a week closes', () => {
       await tx`select 1`;
       begun.resolve();
       await go.promise;
-      return Buffer.from((await openWeek(tx, keys, accountId, weekAt(1))).secret);
+      return Buffer.from((await openWeek(tx, keys, accountId, weekAt(1))).key.secret);
     });
     await begun.promise;
     await close(keys, weekAt(0));

@@ -56,7 +56,9 @@ export const weekAt = (i: number): Week =>
   new Date(Date.parse('2026-01-05') + i * 7 * 86_400_000).toISOString().slice(0, 10);
 
 export const open = (keys: AnswerKeys, week: Week) =>
-  inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
+  inTransaction(database.pool, async (tx) =>
+    Buffer.from((await openWeek(tx, keys, accountId, week)).key.secret),
+  );
 
 /** Closes a week like results/close-week.ts, without figures. */
 export async function closeIn(tx: Transaction, keys: AnswerKeys, week: Week): Promise<void> {

@@ -84,7 +84,9 @@ const weekAt = (i: number): Week =>
   new Date(Date.parse('2026-01-05') + i * 7 * 86_400_000).toISOString().slice(0, 10);
 
 const open = (keys: AnswerKeys, week: Week) =>
-  inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
+  inTransaction(database.pool, async (tx) =>
+    Buffer.from((await openWeek(tx, keys, accountId, week)).key.secret),
+  );
 async function close(keys: AnswerKeys, week: Week): Promise<void> {
   await inTransaction(database.pool, async (tx) => {
     await keys.forget(tx, accountId, week);
