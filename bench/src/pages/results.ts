@@ -198,13 +198,23 @@ async function timesOf(
     waiting.add(request.url());
   });
   const ended = (request: Request) => waiting.delete(request.url());
+  const failures: string[] = [];
   page.on('requestfinished', ended);
-  page.on('requestfailed', ended);
+  page.on('requestfailed', (request) => {
+    ended(request);
+    failures.push(`${request.url()}: ${request.failure()?.errorText}`);
+  });
+  page.on('pageerror', (error) => failures.push(String(error)));
   for (let i = 0; i < plan.warmUps + plan.rounds; i++) {
     await page.goto(address + plain, { waitUntil: 'networkidle' });
     const start = performance.now();
+    failures.length = 0;
     await page.goto(address + path, { waitUntil: 'commit' });
-    await areShown(page, path, ready);
+    await areShown(page, path, ready).catch((error: unknown) => {
+      throw new Error(`${(error as Error).message} Failures: ${failures.join('; ') || 'none'}`, {
+        cause: error,
+      });
+    });
     // The figures of other parts of the page, such as the words that stand out.
     for (const until = start + 60_000; waiting.size > 0; await page.evaluate(nextFrame)) {
       if (performance.now() > until) throw new Error(`${path}: no response to ${[...waiting].join(', ')}`);
