@@ -29,7 +29,7 @@ async function together(
   await runForAccounts(
     pool,
     items,
-    (accountId) => large.includes(accountId),
+    async () => new Set(large),
     async (tx, { name }) => {
       running.add(name);
       order.push(name);
@@ -75,7 +75,7 @@ describe('work on many accounts', () => {
       const done = await runForAccounts(
         small,
         [1, 2, 3, 4].map((accountId) => ({ accountId })),
-        () => false,
+        async () => new Set(),
         async (tx, { accountId }) => {
           await tx`select 1`;
           await inTransaction(max === 1 ? own : small, (other) => other`select 1`);
@@ -93,7 +93,7 @@ describe('work on many accounts', () => {
     const working = runForAccounts(
       pool,
       [item(1, 'first'), item(2, 'second'), item(1, 'third'), item(3, 'fourth')],
-      () => false,
+      async () => new Set(),
       async (tx, { name }) => {
         await tx`select 1`;
         ran.push(name);
@@ -119,7 +119,7 @@ describe('work on many accounts', () => {
     const done = await runForAccounts(
       pool,
       items,
-      () => false,
+      async () => new Set(),
       async (tx, { name }) => {
         await tx`set local lock_timeout = 50`;
         if (name === 'waits') await tx`select 1 from users where account_id = 1`;

@@ -6,14 +6,14 @@ import { type AccountId, inTransaction, isLostRace, type Pool, type Transaction 
 export const largeAccount = 20_000;
 
 /**
- * Runs `work` for each item in a separate transaction. Items of one account run one after another in their order. Large accounts (`isLarge`)
- * come last, and nothing else runs meanwhile. If an item fails, all others still run, and then the error of the first such item in the list is
+ * Runs `work` for each item in a separate transaction. Items of one account run one after another in their order. Large accounts come last, and
+ * nothing else runs meanwhile: `selectLarge` returns those with more than `people` people, and is called only if there are several accounts. If an item fails, all others still run, and then the error of the first such item in the list is
  * thrown. Items that lost a race for a lock are skipped: the next call comes soon. Returns what was committed, by item.
  */
 export async function runForAccounts<T extends { accountId: AccountId }, Result>(
   pool: Pool,
   items: readonly T[],
-  isLarge: (accountId: AccountId) => boolean,
+  selectLarge: (accountIds: AccountId[], people: number) => Promise<ReadonlySet<AccountId>>,
   work: (tx: Transaction, item: T) => Promise<Result>,
 ): Promise<Map<T, Result>> {
   const done = new Map<T, Result>();
@@ -29,8 +29,9 @@ export async function runForAccounts<T extends { accountId: AccountId }, Result>
       }
   };
   const ofAccounts = Map.groupBy(items, ({ accountId }) => accountId);
+  const large = ofAccounts.size > 1 ? await selectLarge([...ofAccounts.keys()], largeAccount) : new Set();
   const accountsThat = (areLarge: boolean) =>
-    [...ofAccounts].filter(([accountId]) => isLarge(accountId) === areLarge).map(([, own]) => own);
+    [...ofAccounts].filter(([accountId]) => large.has(accountId) === areLarge).map(([, own]) => own);
   // Both take the next account from the same iterator.
   const small = accountsThat(false).values();
   await Promise.all(Array.from({ length: accountsAtATime(pool) }, () => runAll(small)));

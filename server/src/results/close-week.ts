@@ -4,7 +4,7 @@ import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts
 import { accountById } from '../accounts/accounts.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { recordEvent } from '../events/events.ts';
-import { runForAccounts, largeAccount } from '../jobs/accounts-in-turn.ts';
+import { runForAccounts } from '../jobs/accounts-in-turn.ts';
 import { lockSurvey, tryLockSurvey } from '../rounds/rounds.sql.ts';
 import { weekNotFound, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -124,12 +124,11 @@ export async function hasEndedWeeks(pool: Pool, now: number): Promise<boolean> {
 export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
   const ended = await weeksToClose(pool, now);
   if (ended.length === 0) return;
-  const large = await selectLargeClosing(pool, ended, largeAccount);
   try {
     await runForAccounts(
       pool,
       ended,
-      (accountId) => large.has(accountId),
+      (_, people) => selectLargeClosing(pool, ended, people),
       async (tx, one) => {
         // Don't wait for an import into the account, or for a large push, which can take minutes: the next call comes sooner.
         if (await tryLockSurvey(tx, one.accountId)) await closeWithDigest(tx, keys, one, now);

@@ -6,7 +6,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { recordEvent } from '../events/events.ts';
-import { runForAccounts, largeAccount } from '../jobs/accounts-in-turn.ts';
+import { runForAccounts } from '../jobs/accounts-in-turn.ts';
 import { datesDue } from './by-date/due-days.ts';
 import { deleteAskedInWeek, insertAskedByDate, selectPeopleDue, selectThreshold } from './by-date/due.sql.ts';
 import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
@@ -129,12 +129,10 @@ export async function openDueRounds(
   const isSimulated = only?.isSimulated ?? false;
   const all = await dueSchedules(pool, now, isSimulated && only ? only.accountId : null);
   const wanted = only ? all.filter(({ accountId }) => accountId === only.accountId) : all;
-  const accountIds = [...new Set(wanted.map(({ accountId }) => accountId))];
-  const large = accountIds.length > 1 ? await selectLargeOpening(pool, accountIds, largeAccount) : new Set();
   const opened = await runForAccounts(
     pool,
     wanted,
-    (accountId) => large.has(accountId),
+    (accountIds, people) => selectLargeOpening(pool, accountIds, people),
     (tx, due) => openSchedule(tx, keys, due, { now, isSimulated }),
   );
   return wanted.flatMap((due) => opened.get(due) ?? []);
