@@ -14,7 +14,7 @@ import { createUser } from '../people/users.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { openTestDatabase, type TestData, type TestDatabase } from '../testing/database.ts';
 import { type Fetching, fetchPull } from './fetch-pull.ts';
-import { changePull, createPull, requestFetch } from './pulls.ts';
+import { changePull, createPull, pullById, requestFetch } from './pulls.ts';
 import { claimPulls } from './claims.sql.ts';
 import type { Entered } from './pulls.sql.ts';
 
@@ -219,7 +219,8 @@ export const person = (n: number, more: object = {}) => ({
 
 export const peopleList = (count: number) => Array.from({ length: count }, (_, i) => person(i + 1));
 
-/** A pull that is on, whose list of 10 people was applied once. `at` is a time after that, in ms. */
+/** A pull that is on, whose list of 10 people was applied once. `at` is 2 hours after it is due next, in ms: no later time of its schedule is
+ *  near, whatever the time of day is. */
 export async function steadyPull(data: TestData, settings: Partial<AccountSettings> = {}) {
   const hr = await openHr((_, response) => sendJson(response, peopleList(10)));
   const company = await newCompany(data.pool, settings);
@@ -230,5 +231,6 @@ export async function steadyPull(data: TestData, settings: Partial<AccountSettin
   const applied = await pullDue(data, company);
   if (applied?.fileOutcome !== 'applied')
     throw new Error(`The list was not applied: ${JSON.stringify(applied)}`);
-  return { hr, company, id, at: Date.now() + 86_400_000 };
+  const { nextAt } = await pullById(data.pool, company.id, id);
+  return { hr, company, id, at: Date.parse(nextAt!) + 7_200_000 };
 }
