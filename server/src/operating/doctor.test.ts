@@ -19,7 +19,7 @@ import { startApp } from '../app.ts';
 import { readSettings } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool } from '../db/db.ts';
-import { openWeek } from '../rounds/rounds.ts';
+import { openEmptyWeek } from '../testing/open-week.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { newChain } from '../sealing/epoch-keys.ts';
 import { keyText } from '../sealing/key-file.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await keys.chain.advance();
   await keys.secrets.prepare();
   const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Acme' }));
-  await inTransaction(pool, (tx) => openWeek(tx, keys, id, '2999-11-11'));
+  await inTransaction(pool, (tx) => openEmptyWeek(tx, keys, id, '2999-11-11'));
   await readableHostKeys(pool, keys.secrets, openLog('silent'));
 });
 afterAll(async () => {

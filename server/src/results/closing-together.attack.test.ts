@@ -1,10 +1,12 @@
 // Closing the weeks of several accounts at the same time: each is published as if it had been closed alone, even if another one is busy or
 // fails, if the process is killed, or if several processes close the same weeks.
-import { addWeeks } from '@soundings/contract/weeks.ts';
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { openDueRounds } from '../rounds/opening.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { noon, planAsking } from '../testing/asking.ts';
 import { importLines } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { until } from '../testing/until.ts';
@@ -132,6 +134,31 @@ test('a process that is killed with two weeks half written leaves both as they w
   expect(await rowsOf(all)).toEqual(before);
   await closeEndedWeeks(pool, database.keys, over);
   await expectPublished(all);
+});
+
+test('weeks of other accounts close, and the key that wrapped theirs is destroyed, while a large account is asked', async () => {
+  const [acme] = (await companies(1)) as [Company];
+  const { id } = await company();
+  await planAsking(pool, id);
+  // Its people are being written for as long as someone has this lock.
+  const lock = 4711;
+  await pool.unsafe(`
+    create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(${lock}); return new; end $$;
+    create trigger wait before insert on assignments for each row when (new.account_id = ${id}) execute function wait();`);
+  onTestFinished(async () => void (await pool.unsafe('drop function if exists wait cascade')));
+  const release = await openTransaction((tx) => tx`select pg_advisory_xact_lock(${lock})`);
+  const opening = openDueRounds(pool, database.keys, noon, { accountId: id });
+  await untilWaiting(1);
+  const { own, keys } = process(3);
+  const before = (await keys.chain.state()).epoch;
+  await closeEndedWeeks(own, keys, over);
+  await expectPublished([acme]);
+  expect((await keys.chain.state()).epoch).toBeGreaterThan(before);
+  await release();
+  expect(await opening).toMatchObject([{ outcome: 'opened' }]);
+  expect(await keys.lostWeeks()).toEqual([]);
+  const [opened] = await pool<{ week: Week }[]>`select week from weeks where account_id = ${id}`;
+  expect(await keys.of(pool, id, opened!.week)).toBeDefined();
 });
 
 test('several processes that close the same weeks publish each once', async () => {

@@ -203,6 +203,7 @@ export async function openRounds(
   const opened = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!opened) return missed('closed');
   const { key, isNew } = opened;
+  if (isNew) await keys.chain.expectKey(); // before everything is computed
   const refusal = isNew
     ? undefined // it has no rounds yet
     : await refusalIn(tx, { accountId, week, questionIds, classes }, () =>
@@ -226,6 +227,7 @@ export async function openRounds(
   const messages = isSimulated ? [] : messagesFor(schedule, people, { planned, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, { schedule, messages, isNew });
   if (isNew && !isSimulated) await recordEvent(tx, accountId, 'week.opened', week, { week });
+  if (isNew) await keys.keep(tx, accountId, week, key);
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 

@@ -6,6 +6,7 @@ import { inTransaction } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { openEmptyWeek } from '../testing/open-week.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import {
   descendantsOf,
@@ -77,12 +78,12 @@ describe('the respondent number', () => {
 
 describe('openWeek', () => {
   const open = (accountId: number, of = week) =>
-    inTransaction(database.pool, (tx) => openWeek(tx, database.keys, accountId, of));
+    inTransaction(database.pool, (tx) => openEmptyWeek(tx, database.keys, accountId, of));
 
   test('opens a week once even when called twice at the same time, and both get the same key', async () => {
     const id = await newAccount();
     const keys = await Promise.all([1, 2, 3].map(() => open(id)));
-    const secrets = keys.map(({ key: { secret } }) => Buffer.from(secret).toString('hex'));
+    const secrets = keys.map(({ secret }) => Buffer.from(secret).toString('hex'));
     expect(secrets[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(secrets).size).toBe(1);
   });
@@ -90,7 +91,7 @@ describe('openWeek', () => {
   test('gives each week of each account its own key', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     const keys = [await open(one), await open(one, '2024-11-25'), await open(other)];
-    expect(new Set(keys.map(({ key: { secret } }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
+    expect(new Set(keys.map(({ secret }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
   });
 
   test('refuses a week that has closed, and does not open it again', async () => {
@@ -155,7 +156,7 @@ describe('the end of a week', () => {
     const time = Date.parse(end);
     expect([hasEnded(monday, timezone, time - 1), hasEnded(monday, timezone, time)]).toEqual([false, true]);
     const id = await newAccount(timezone);
-    await inTransaction(database.pool, (tx) => openWeek(tx, database.keys, id, monday));
+    await inTransaction(database.pool, (tx) => openEmptyWeek(tx, database.keys, id, monday));
     const due = async (now: number) =>
       (await weeksToClose(database.pool, now)).filter(({ accountId }) => accountId === id);
     expect(await due(time - 1)).toEqual([]);

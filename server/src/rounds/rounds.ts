@@ -30,23 +30,18 @@ export type PersonRef = { userId: number } | { stranger: string };
 export type Parents = ReadonlyMap<number, number | null>;
 
 /**
- * Opens the week if it is not open yet, locks it until the transaction ends, and returns its key, and whether the week is new. Throws a Fault if
- * the week has closed, because published figures never change (P1). `isKeyUnstored`: the key is not stored, because the caller closes the week in
- * the same transaction or stores the key itself (AnswerKeys.keep).
+ * Opens the week if it is not open yet, locks it until the transaction ends, and returns its key, and whether the week is new. The key of a new
+ * week is not stored: call AnswerKeys.keep at the end of the transaction, unless the week closes in it. Throws a Fault if the week has closed,
+ * because published figures never change (P1).
  */
 export async function openWeek(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
   week: Week,
-  isKeyUnstored = false,
 ): Promise<{ key: WeekKey; isNew: boolean }> {
   // No one else can see a row that was just inserted, so it needs no lock.
-  if (await insertWeek(tx, accountId, week))
-    return {
-      key: isKeyUnstored ? keys.temporary(accountId, week) : await keys.create(tx, accountId, week),
-      isNew: true,
-    };
+  if (await insertWeek(tx, accountId, week)) return { key: keys.temporary(accountId, week), isNew: true };
   const row = await lockWeekRow(tx, accountId, week);
   const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
   if (key) return { key, isNew: false };

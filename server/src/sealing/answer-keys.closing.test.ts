@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { Fault } from '../base/errors.ts';
 import { inTransaction } from '../db/db.ts';
-import { openWeek } from '../rounds/rounds.ts';
+import { openEmptyWeek } from '../testing/open-week.ts';
 import { type EpochKey, keyAt, unwrap } from './epoch-keys.ts';
 import * as keyFile from './key-file.ts';
 import { contextOf } from './week-key.ts';
@@ -289,7 +289,7 @@ describe('after a week closes', () => {
     await open(keys, weekAt(0));
     const [opened, end] = [Promise.withResolvers<Buffer>(), Promise.withResolvers<void>()];
     const opening = inTransaction(database.pool, async (tx) => {
-      opened.resolve(Buffer.from((await openWeek(tx, other, accountId, weekAt(1))).key.secret));
+      opened.resolve(Buffer.from((await openEmptyWeek(tx, other, accountId, weekAt(1))).secret));
       await end.promise;
     });
     const secret = await opened.promise;
@@ -313,7 +313,7 @@ describe('after a week closes', () => {
       await tx`select 1`;
       begun.resolve();
       await go.promise;
-      return Buffer.from((await openWeek(tx, keys, accountId, weekAt(1))).key.secret);
+      return Buffer.from((await openEmptyWeek(tx, keys, accountId, weekAt(1))).secret);
     });
     await begun.promise;
     await close(keys, weekAt(0));

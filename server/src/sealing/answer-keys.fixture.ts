@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
-import { openWeek } from '../rounds/rounds.ts';
+import { openEmptyWeek } from '../testing/open-week.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import { type EpochKey, keyAt, unwrap } from './epoch-keys.ts';
@@ -57,7 +57,7 @@ export const weekAt = (i: number): Week =>
 
 export const open = (keys: AnswerKeys, week: Week) =>
   inTransaction(database.pool, async (tx) =>
-    Buffer.from((await openWeek(tx, keys, accountId, week)).key.secret),
+    Buffer.from((await openEmptyWeek(tx, keys, accountId, week)).secret),
   );
 
 /** Closes a week like results/close-week.ts, without figures. */

@@ -23,6 +23,12 @@ export type ChainRow = {
 export const secretIn = (chain: ChainRow | undefined): EpochKey | undefined =>
   chain?.secret ? { ...chain, secret: chain.secret } : undefined;
 
+/** Returns when the last chain with an exported key ended. Null if it is the current one, or no key was exported. */
+export function exportedUntil(chain: ChainRow | undefined): string | null {
+  const { exportedAt, exportedUntil: until } = chain ?? {};
+  return exportedAt && until && exportedAt <= until ? until.toISOString() : null;
+}
+
 type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
 
 /**

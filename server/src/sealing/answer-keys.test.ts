@@ -26,6 +26,7 @@ import {
   useDatabase,
 } from './answer-keys.fixture.ts';
 import { cases } from '../testing/house/cases.ts';
+import { keepOpen } from '../testing/keep-open.ts';
 
 useDatabase();
 
@@ -177,6 +178,17 @@ describe('prepare', () => {
     expect(keysOnDisk(one)).toEqual(keysOnDisk(two));
     expect((await first.chain.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
   });
+
+  test.each(['file', 'database'] as const)(
+    'a key in a %s is read while others keep it locked, such as weeks that are being opened or closed',
+    async (place) => {
+      const directory = newDirectory();
+      const secret = await open(keysIn(directory, place), weekAt(0));
+      const release = await keepOpen(database.pool, (tx) => tx`select 1 from answer_keys for update`);
+      expect(await secretOf(keysIn(directory, place), weekAt(0))).toEqual(secret);
+      await release();
+    },
+  );
 
   test('a key of another installation, or one later than the database, is not imported', async () => {
     const keys = keysIn(newDirectory());

@@ -12,7 +12,8 @@ import {
   spendEpoch,
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
-import { EpochChain, type KeyPlace, missingKey } from './epoch-chain.ts';
+import { EpochChain, type KeyPlace } from './epoch-chain.ts';
+import { missingKey } from './key-faults.ts';
 import { isSameChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
 import { Secrets } from './secrets.ts';
 import { contextOf, WeekKey } from './week-key.ts';
@@ -32,23 +33,14 @@ export class AnswerKeys {
     this.secrets = new Secrets(pool, place);
   }
 
-  /**
-   * Creates, wraps and stores the key of a week that opens, all in this transaction. The epoch can't move on until it ends. Throws
-   * a Fault if the epoch key is missing on this server.
-   */
-  async create(tx: Transaction, accountId: AccountId, week: Week): Promise<WeekKey> {
-    const key = this.temporary(accountId, week);
-    await this.keep(tx, accountId, week, key);
-    return key;
-  }
-
-  /** Returns a key for a week that opens and closes within one transaction. It is not stored unless `keep` is called. */
+  /** Returns a key for a week that opens. It is not stored unless `keep` is called. */
   temporary(accountId: AccountId, week: Week): WeekKey {
     return new WeekKey(accountId, week, randomBytes(32));
   }
 
   /**
-   * Stores the key of a week. `isRecorded`: false in a migration, if a later migration records whether the key was in the
+   * Wraps and stores the key of a week that opens. From then on, the epoch can't move on until the transaction ends, and no week can close, so
+   * call it last. Throws a Fault if the epoch key is missing on this server. `isRecorded`: false in a migration, if a later migration records whether the key was in the
    * database.
    */
   async keep(

@@ -8,6 +8,7 @@ import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts
 import {
   type ChainRow,
   deleteProcess,
+  exportedUntil,
   insertChain,
   lockKeyFiles,
   noteExport,
@@ -43,8 +44,8 @@ import {
   readName,
   removeKeyFile,
   writeKeyFile,
-  wrongKey,
 } from './key-file.ts';
+import { keyBehind, missingKey, wrongKey } from './key-faults.ts';
 import { contextOf } from './week-key.ts';
 
 /**
@@ -90,7 +91,8 @@ export class EpochChain {
    */
   prepare(tx?: Transaction): Promise<void> {
     if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
-    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own))
+    this.#preparing ??= this.#learnStored()
+      .then((isDone) => (isDone ? undefined : inTransaction(this.#pool, (own) => this.#prepareIn(own))))
       .catch((error: unknown) => {
         this.#preparing = undefined;
         throw error;
@@ -100,6 +102,27 @@ export class EpochChain {
         if (!this.#key) this.#preparing = undefined;
       });
     return this.#preparing;
+  }
+
+  /**
+   * Learns the key without a lock if it is in the right place and current, as almost always, so that weeks that are being opened or closed don't
+   * delay it. Returns false if there may be something to change.
+   */
+  async #learnStored(): Promise<boolean> {
+    const chain = await selectChain(this.#pool);
+    // This process may have learned a later key while the row was read.
+    if (!chain || (this.#key && !isKeyOf(this.#key, chain))) return false;
+    const stored = this.place === 'file' ? readKeyFile(this.#path) : secretIn(chain);
+    const isInPlace = (chain.secret !== null) === (this.place === 'database');
+    if (!stored || !isInPlace || !isKeyOf(stored, chain)) return false;
+    this.#learn(stored);
+    return true;
+  }
+
+  /** Throws a Fault if this process does not have the key, as far as it knows. */
+  async expectKey(): Promise<void> {
+    await this.prepare();
+    if (!this.#key) throw missingKey();
   }
 
   async #prepareIn(tx: Transaction): Promise<void> {
@@ -136,7 +159,7 @@ export class EpochChain {
       return;
     }
     const present = keyAt(kept, chain.epoch);
-    if (!present) throw corrupt;
+    if (!present) throw keyBehind();
     if (this.place === 'file' && kept.epoch < chain.epoch) writeKeyFile(this.#path, present);
     this.#learn(present);
   }
@@ -376,25 +399,3 @@ export class EpochChain {
 /** Returns whether any week has a key. The weeks of a restored backup have none, so no one needs the key that wrapped theirs. */
 const hasWeekKeys = async (tx: Transaction): Promise<boolean> =>
   (await selectWeekKeys(tx)).some(({ wrapped }) => !wrapped.equals(withoutKey));
-
-/** Returns when the last chain with an exported key ended. Null if it is the current one, or no key was exported. */
-function exportedUntil(chain: ChainRow | undefined): string | null {
-  const { exportedAt, exportedUntil: until } = chain ?? {};
-  return exportedAt && until && exportedAt <= until ? until.toISOString() : null;
-}
-
-/** Returns the Fault for an answer key that is missing on this server. */
-export const missingKey = () =>
-  new Fault(
-    'unavailable',
-    'answer key missing',
-    'The answer key is missing on this server, so no one can be asked and no one can answer. If another server has the key, run ' +
-      '"soundings keys export" there and "soundings keys import" here. If it is lost, run "soundings keys reset", which closes the ' +
-      'open weeks without results. In a container without a persistent volume, set ANSWER_KEYS=database.',
-  );
-
-const corrupt = new Fault(
-  'unavailable',
-  'answer key missing',
-  'The answer key in the database is implausibly far ahead of the key file. Restore one of them from a backup of the same time.',
-);

@@ -176,7 +176,3 @@ function syncDirectory(path: string): void {
     closeSync(directory);
   }
 }
-
-/** Returns the Fault for a key that can't be imported. */
-export const wrongKey = (kind: 'invalid' | 'conflict', reason: string): Fault =>
-  new Fault(kind, 'wrong key', `${reason} Run "soundings keys export" again on the server that has the key.`);

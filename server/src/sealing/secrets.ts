@@ -20,15 +20,8 @@ import { resealWebhookSecrets } from '../webhooks/secrets.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
 import type { KeyPlace } from './epoch-chain.ts';
 import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
-import {
-  keyIn,
-  keyText,
-  readKeyFile,
-  removeKeyFile,
-  secretsHead,
-  writeKeyFile,
-  wrongKey,
-} from './key-file.ts';
+import { keyIn, keyText, readKeyFile, removeKeyFile, secretsHead, writeKeyFile } from './key-file.ts';
+import { wrongKey } from './key-faults.ts';
 import { replaceSecretsKey, type SecretsKeyRow, selectSecretsKey } from './secrets.sql.ts';
 
 export class Secrets implements Sealer {

@@ -9,7 +9,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction } from '../../db/db.ts';
-import { openWeek } from '../../rounds/rounds.ts';
+import { openEmptyWeek } from '../../testing/open-week.ts';
 import { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { type EpochKey, keyAt, newChain } from '../../sealing/epoch-keys.ts';
 import { keyIn, keyText } from '../../sealing/key-file.ts';
@@ -85,7 +85,7 @@ const weekAt = (i: number): Week =>
 
 const open = (keys: AnswerKeys, week: Week) =>
   inTransaction(database.pool, async (tx) =>
-    Buffer.from((await openWeek(tx, keys, accountId, week)).key.secret),
+    Buffer.from((await openEmptyWeek(tx, keys, accountId, week)).secret),
   );
 async function close(keys: AnswerKeys, week: Week): Promise<void> {
   await inTransaction(database.pool, async (tx) => {

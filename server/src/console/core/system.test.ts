@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp } from '../../app.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
-import { openWeek } from '../../rounds/rounds.ts';
+import { openEmptyWeek } from '../../testing/open-week.ts';
 import { lockSurvey } from '../../rounds/rounds.sql.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { openWorld, type TestAccount, testConfig, type World } from '../../testing/world.ts';
@@ -54,7 +54,7 @@ test('warns about a week that ended an hour ago and is not closed, by its name',
   const zoned = await world.account();
   const { request } = await signInNew(world, zoned.id, 'Administrator');
   await pool`update accounts set timezone = 'UTC' where account_id = ${zoned.id}`;
-  await inTransaction(pool, (tx) => openWeek(tx, world.keys, zoned.id, '2026-11-09'));
+  await inTransaction(pool, (tx) => openEmptyWeek(tx, world.keys, zoned.id, '2026-11-09'));
   // While its survey is locked, the service doesn't close the week.
   await inTransaction(pool, async (tx) => {
     await lockSurvey(tx, zoned.id);
