@@ -26,7 +26,12 @@ import { until } from './testing/until.ts';
 
 useDirectory();
 
-const today = () => dayIn('UTC', Date.now());
+/** A time zone in which it is about noon, so that neither the day nor the week ends during a test. */
+const timezone = (() => {
+  const hour = new Date().getUTCHours();
+  return hour < 12 ? `Etc/GMT-${12 - hour}` : `Etc/GMT+${hour - 12}`;
+})();
+const today = () => dayIn(timezone, Date.now());
 /** Returns settings of a schedule that is due immediately, on any day and at any hour. */
 const atOnce = () => ({
   weekday: weekdayOf(today()),
@@ -39,7 +44,7 @@ const atOnce = () => ({
 
 async function newAccount(pool: Pool): Promise<number> {
   return inTransaction(pool, async (tx) => {
-    const { id } = await createAccount(tx, { name: 'Test' });
+    const { id } = await createAccount(tx, { name: 'Test', timezone });
     await createUser(tx, id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
     return id;
   });
