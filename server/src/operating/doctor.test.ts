@@ -19,7 +19,7 @@ import { startApp } from '../app.ts';
 import { readSettings } from '../base/config.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool } from '../db/db.ts';
-import { openEmptyWeek } from '../testing/open-week.ts';
+import { openEmptyWeek } from '../testing/asking.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { newChain } from '../sealing/epoch-keys.ts';
 import { keyText } from '../sealing/key-file.ts';

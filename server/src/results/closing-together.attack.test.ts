@@ -1,11 +1,15 @@
 // Closing the weeks of several accounts at the same time: each is published as if it had been closed alone, even if another one is busy or
 // fails, if the process is killed, or if several processes close the same weeks.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { type EpochKey, unwrap } from '../sealing/epoch-keys.ts';
+import { readKeyFile } from '../sealing/key-file.ts';
+import { contextOf } from '../sealing/week-key.ts';
 import { noon, planAsking } from '../testing/asking.ts';
 import { importLines } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
@@ -147,13 +151,20 @@ test('weeks of other accounts close, and the key that wrapped theirs is destroye
     create trigger wait before insert on assignments for each row when (new.account_id = ${id}) execute function wait();`);
   onTestFinished(async () => void (await pool.unsafe('drop function if exists wait cascade')));
   const release = await openTransaction((tx) => tx`select pg_advisory_xact_lock(${lock})`);
+  onTestFinished(() => release());
   const opening = openDueRounds(pool, database.keys, noon, { accountId: id });
   await untilWaiting(1);
+  const [sealed] = await pool<{ wrapped: Buffer }[]>`
+    select wrapped from week_keys where account_id = ${acme.id} and week = ${week}`;
+  const opensSealed = () => {
+    const key = readKeyFile(join(database.keyPlace.directory, 'answers')) as EpochKey;
+    return unwrap(key, contextOf(acme.id, week), sealed!.wrapped) !== undefined;
+  };
+  expect(opensSealed()).toBe(true);
   const { own, keys } = process(3);
-  const before = (await keys.chain.state()).epoch;
   await closeEndedWeeks(own, keys, over);
   await expectPublished([acme]);
-  expect((await keys.chain.state()).epoch).toBeGreaterThan(before);
+  expect(opensSealed()).toBe(false);
   await release();
   expect(await opening).toMatchObject([{ outcome: 'opened' }]);
   expect(await keys.lostWeeks()).toEqual([]);

@@ -1,5 +1,6 @@
 // Opening the rounds of several accounts at the same time: each as if it were alone, even if another one is busy or fails, if the process is
 // killed, or if several processes open the same rounds. And how many statements it takes.
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { recordSpans, asPartOf, type Span } from '../base/tracing/spans.ts';
@@ -114,6 +115,42 @@ test('a process that is killed with two rounds half written leaves nothing, and 
   expect(await tablesOf(pool)).toEqual(before);
   await openDueRounds(pool, database.keys, noon);
   await expectOpened(ids);
+});
+
+test('a process without the answer key opens nothing, and one that has it does', async () => {
+  const ids = await scheduled(2);
+  await openDueRounds(pool, database.keys, noon, { accountId: ids[0] as number });
+  const [id] = ids.slice(1) as [number];
+  const own = process(3).own;
+  const lacking = new AnswerKeys(own, {
+    place: 'file',
+    directory: join(database.keyPlace.directory, 'none'),
+  });
+  const before = await tablesOf(pool);
+  const opening = openDueRounds(own, lacking, noon, { accountId: id });
+  await expect(opening).rejects.toMatchObject({ code: 'answer key missing' });
+  expect(await tablesOf(pool)).toEqual(before);
+  await openDueRounds(pool, database.keys, noon);
+  await expectOpened(ids);
+});
+
+test('a connection that is lost while the answer key is read fails the round, which another process then opens', async () => {
+  const [id] = (await scheduled(1)) as [number];
+  const { own, keys } = process(2);
+  // The key can't be read, by another connection than that of the transaction, for as long as the table is locked.
+  const release = await keepOpen(pool, (tx) => tx`lock table answer_keys in access exclusive mode`);
+  onTestFinished(release);
+  const opening = openDueRounds(own, keys, noon).catch((error: unknown) => error);
+  const [backend] = await until(async () => {
+    const rows = await pool<{ pid: number }[]>`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length === 1 && rows.map(({ pid }) => pid);
+  });
+  await pool`select pg_terminate_backend(${backend as number})`;
+  expect(await opening).toMatchObject({ code: 'unavailable' });
+  await release();
+  await openDueRounds(pool, database.keys, noon);
+  await expectOpened([id]);
 });
 
 test('several processes, of which none has read the key yet, open each round once', async () => {

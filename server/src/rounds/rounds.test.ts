@@ -6,7 +6,7 @@ import { inTransaction } from '../db/db.ts';
 import { closeWeekNow } from '../results/close-week.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { openEmptyWeek } from '../testing/open-week.ts';
+import { openEmptyWeek } from '../testing/asking.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import {
   descendantsOf,

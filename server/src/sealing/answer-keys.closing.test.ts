@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { Fault } from '../base/errors.ts';
 import { inTransaction } from '../db/db.ts';
-import { openEmptyWeek } from '../testing/open-week.ts';
+import { openEmptyWeek } from '../testing/asking.ts';
 import { type EpochKey, keyAt, unwrap } from './epoch-keys.ts';
 import * as keyFile from './key-file.ts';
 import { contextOf } from './week-key.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
-import { openEmptyWeek } from '../testing/open-week.ts';
+import { openEmptyWeek } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import { type EpochKey, keyAt, unwrap } from './epoch-keys.ts';

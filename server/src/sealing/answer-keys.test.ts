@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import type { AnswerKeys } from './answer-keys.ts';
 import { type EpochKey, keyAt } from './epoch-keys.ts';
@@ -185,8 +185,8 @@ describe('prepare', () => {
       const directory = newDirectory();
       const secret = await open(keysIn(directory, place), weekAt(0));
       const release = await keepOpen(database.pool, (tx) => tx`select 1 from answer_keys for update`);
+      onTestFinished(release);
       expect(await secretOf(keysIn(directory, place), weekAt(0))).toEqual(secret);
-      await release();
     },
   );
 

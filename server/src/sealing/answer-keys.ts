@@ -39,9 +39,9 @@ export class AnswerKeys {
   }
 
   /**
-   * Wraps and stores the key of a week that opens. From then on, the epoch can't move on until the transaction ends, and no week can close, so
-   * call it last. Throws a Fault if the epoch key is missing on this server. `isRecorded`: false in a migration, if a later migration records whether the key was in the
-   * database.
+   * Wraps and stores the key of a week that opens. Call it after all long work: until the transaction ends, the epoch can't move on, and no week
+   * can close. Throws a Fault if the epoch key is missing on this server. `isRecorded`: false in a migration, if a later migration records whether
+   * the key was in the database.
    */
   async keep(
     tx: Transaction,

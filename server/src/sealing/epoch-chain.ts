@@ -91,8 +91,7 @@ export class EpochChain {
    */
   prepare(tx?: Transaction): Promise<void> {
     if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
-    this.#preparing ??= this.#learnStored()
-      .then((isDone) => (isDone ? undefined : inTransaction(this.#pool, (own) => this.#prepareIn(own))))
+    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own))
       .catch((error: unknown) => {
         this.#preparing = undefined;
         throw error;
@@ -104,12 +103,9 @@ export class EpochChain {
     return this.#preparing;
   }
 
-  /**
-   * Learns the key without a lock if it is in the right place and current, as almost always, so that weeks that are being opened or closed don't
-   * delay it. Returns false if there may be something to change.
-   */
-  async #learnStored(): Promise<boolean> {
-    const chain = await selectChain(this.#pool);
+  /** Learns the key, without a lock, if it is current and in the right place. Returns false if there may be something to change. */
+  async #learnStored(tx: Transaction): Promise<boolean> {
+    const chain = await selectChain(tx);
     // This process may have learned a later key while the row was read.
     if (!chain || (this.#key && !isKeyOf(this.#key, chain))) return false;
     const stored = this.place === 'file' ? readKeyFile(this.#path) : secretIn(chain);
@@ -126,6 +122,8 @@ export class EpochChain {
   }
 
   async #prepareIn(tx: Transaction): Promise<void> {
+    // Almost always. Weeks that are being opened or closed don't delay it.
+    if (await this.#learnStored(tx)) return;
     let chain = await selectChain(tx, 'update');
     if (!chain) {
       // If several processes start for the first time together, they go one after another, because they may share the file.

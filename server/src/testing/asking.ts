@@ -1,15 +1,18 @@
 // An account with a survey, for tests: people in groups, a schedule, its opened round, and everyone's link.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
-import { inTransaction, type Pool } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
 import { selectQuestions } from '../questions/questions.sql.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
+import { openWeek } from '../rounds/rounds.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import type { NewSchedule } from '../rounds/schedules.sql.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import type { TestData } from './database.ts';
 
 export type AskedAccount = {
@@ -112,4 +115,16 @@ export async function askPeople(
   const week = row?.week ?? askedWeek;
   const people = planned.userIds.map((userId) => ({ accountId, userId, week }));
   return { ...planned, week, links: await newLinks(pool, people) };
+}
+
+/** Opens a week without rounds if it is not open yet, and returns its key, which is stored. */
+export async function openEmptyWeek(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+): Promise<WeekKey> {
+  const { key, isNew } = await openWeek(tx, keys, accountId, week);
+  if (isNew) await keys.keep(tx, accountId, week, key);
+  return key;
 }

@@ -9,7 +9,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { inTransaction } from '../../db/db.ts';
-import { openEmptyWeek } from '../../testing/open-week.ts';
+import { openEmptyWeek } from '../../testing/asking.ts';
 import { AnswerKeys } from '../../sealing/answer-keys.ts';
 import { type EpochKey, keyAt, newChain } from '../../sealing/epoch-keys.ts';
 import { keyIn, keyText } from '../../sealing/key-file.ts';

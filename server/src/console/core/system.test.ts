@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp } from '../../app.ts';
 import { openLog } from '../../base/log.ts';
 import { inTransaction } from '../../db/db.ts';
-import { openEmptyWeek } from '../../testing/open-week.ts';
+import { openEmptyWeek } from '../../testing/asking.ts';
 import { lockSurvey } from '../../rounds/rounds.sql.ts';
 import { type SendRequest, signInNew } from '../../testing/signed-in.ts';
 import { openWorld, type TestAccount, testConfig, type World } from '../../testing/world.ts';
