@@ -20,8 +20,7 @@ import {
 import { findScope, type Reader, type ResultsQuery, streamedResponse } from '../responses/response-parts.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
 import type { Window } from './window.ts';
-import type { Readings } from '../statistics/readings.ts';
-import { neededForWeek, readingsOfWeek } from './week-readings.ts';
+import { neededForWeek } from './week-readings.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { translatedQuestion } from './shape.ts';
 
@@ -129,43 +128,17 @@ async function readMeasures(
   const weeks = rows.map(({ week }) => week).toSorted();
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
+  const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
-  const readingsIn = await readingsOf(
-    db,
-    accountId,
-    { groupIds, questionIds: ids, kind, first, last },
-    statistics,
-  );
+  const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
     kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
+    const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
-    const own = readingsIn(groupId);
     if (metric === 'question') return shownOf(questionFeedMeasures(Number(metricId), week, own, statistics));
     return shownOf(kpiFeedMeasures(metricId, week, own, statistics));
   };
-}
-
-/** Returns a function that returns the readings of a group that the measures of weeks need. For a single week, they are few. */
-async function readingsOf(
-  db: Db,
-  accountId: AccountId,
-  {
-    groupIds,
-    questionIds,
-    kind,
-    first,
-    last,
-  }: Window & { groupIds: number[]; questionIds: number[]; kind: Kind },
-  statistics: Statistics,
-): Promise<(groupId: number) => Readings> {
-  if (kind === 'group' && first === last) {
-    const compared = new Map(groupIds.map((id) => [id, undefined]));
-    return readingsOfWeek(db, accountId, { compared, questionIds }, { week: last, statistics, kind: 'none' });
-  }
-  const window = { first: neededForWeek(first, statistics, 'none', questionIds).first, last };
-  const readings = await readingsShown(db, accountId, { groupIds, questionIds, kind }, window);
-  return (groupId) => readings.get(groupId) ?? noReadings;
 }
 
 type Line = StoredFeedRow &

@@ -1,11 +1,10 @@
-// The cells of a week, and what the feed adds to its figures, are the same from the few readings that are read as from all of them.
+// The cells of a week are the same from the few readings that are read as from all of them.
 import type { Comparison } from '@soundings/contract/comparisons.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { expect, test } from 'vitest';
 import { randomFrom } from '../../simulation/random.ts';
 import type { Reading, Readings } from '../statistics/readings.ts';
 import { windowEnding } from '../statistics/rolling.ts';
-import { kpiFeedMeasures, questionFeedMeasures } from './feed-measures.ts';
 import { kpiCell, type Statistics } from './statistics-shown.ts';
 import { groupsToRead, soughtIn } from './week-readings.ts';
 
@@ -43,13 +42,12 @@ function randomWorld(seed: number) {
     asked,
     variationOf: () => ({ variance: 0.06, steadyShare: 0.2, presentShare: 0.3, sharedMovement: 0.01 }),
     windowOf: (last: Week) => windowEnding(last, 1 + (seed % 13)),
-    questionCutoff: () => ({ level: 0.5, answers: 40 }),
     kpiAt: () => ({ factor: 1, groupVariance: 0.001, cutoffOf: () => ({ level: 0.5, answers: 40 }) }),
   } as unknown as Statistics;
   return { statistics, own: readingsOfGroup(), whole: readingsOfGroup() };
 }
 
-test('cells and the feed need only the readings that are sought, unless one of them is withheld or missing', () => {
+test('cells need only the readings that are sought, unless one of them is withheld or missing', () => {
   let few = 0;
   for (let seed = 1; seed <= 300; seed++) {
     const { statistics, own, whole } = randomWorld(seed);
@@ -72,11 +70,6 @@ test('cells and the feed need only the readings that are sought, unless one of t
       const cellOf = (readings: ReadonlyMap<number, Readings>) =>
         kpiCell('pace', week, readings.get(1)!, { kind, whole: readings.get(2)! }, statistics);
       expect(cellOf(read), `seed ${seed}, ${kind}`).toEqual(cellOf(all));
-      const feedOf = (readings: ReadonlyMap<number, Readings>) => [
-        kpiFeedMeasures('pace', week, readings.get(1)!, statistics),
-        ...ids.map((id) => questionFeedMeasures(id, week, readings.get(1)!, statistics)),
-      ];
-      expect(feedOf(read), `seed ${seed}, ${kind}`).toEqual(feedOf(all));
     }
   }
   expect(few).toBeGreaterThan(100);
