@@ -127,8 +127,12 @@ test('a process without the answer key opens nothing, and one that has it does',
     directory: join(database.keyPlace.directory, 'none'),
   });
   const before = await tablesOf(pool);
+  // It ends before people are written, which would wait.
+  const release = await keepOpen(pool, (tx) => tx`lock table participants in exclusive mode`);
+  onTestFinished(release);
   const opening = openDueRounds(own, lacking, noon, { accountId: id });
   await expect(opening).rejects.toMatchObject({ code: 'answer key missing' });
+  await release();
   expect(await tablesOf(pool)).toEqual(before);
   await openDueRounds(pool, database.keys, noon);
   await expectOpened(ids);
@@ -137,7 +141,7 @@ test('a process without the answer key opens nothing, and one that has it does',
 test('a connection that is lost while the answer key is read fails the round, which another process then opens', async () => {
   const [id] = (await scheduled(1)) as [number];
   const { own, keys } = process(2);
-  // The key can't be read, by another connection than that of the transaction, for as long as the table is locked.
+  // For as long as the table is locked, the key can't be read, which another connection than that of the transaction does.
   const release = await keepOpen(pool, (tx) => tx`lock table answer_keys in access exclusive mode`);
   onTestFinished(release);
   const opening = openDueRounds(own, keys, noon).catch((error: unknown) => error);

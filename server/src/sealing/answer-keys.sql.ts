@@ -33,7 +33,7 @@ type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
 
 /**
  * Returns the installation's chain of epoch keys; undefined before the first start. Until the transaction ends, 'share' prevents
- * others from moving it forward, and 'update' also from opening or closing weeks.
+ * others from moving it forward and from closing weeks, and 'update' also from opening them.
  */
 export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<ChainRow | undefined> {
   const locking = { share: db`for share`, update: db`for update` };
