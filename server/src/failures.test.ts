@@ -31,7 +31,7 @@ import {
 } from './testing/processes/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
-import { keepOpen } from './testing/keep-open.ts';
+import { keepOpen, untilWaiting } from './testing/keep-open.ts';
 
 useDirectory();
 
@@ -88,14 +88,6 @@ const blockMiddle = (pool: Pool, accountId: number) =>
 
 const blockAccount = (pool: Pool, accountId: number) =>
   keepOpen(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
-
-/** Waits until a number of connections wait for a lock. */
-const untilWaiting = (pool: Pool, count = 1) =>
-  until(async () => {
-    const rows = await pool`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === count;
-  });
 
 /** Pushes for a new account with the user u2500, and returns while the push is certainly being written. */
 async function pushInTheMiddle(service: Service, request: unknown = large) {

@@ -154,8 +154,7 @@ async function weekAt(
 ): Promise<ImportedWeek> {
   const known = state.weeks.get(week);
   if (known) return known;
-  const isNew = ![...state.rounds.keys()].some((place) => place.startsWith(`${week} `));
-  const { key } = await openedAt(number, () => openWeek(tx, keys, accountId, week));
+  const { key, isNew } = await openedAt(number, () => openWeek(tx, keys, accountId, week));
   const opened = { key, isNew, roster: undefined };
   state.weeks.set(week, opened);
   return opened;

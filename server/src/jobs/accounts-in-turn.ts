@@ -7,8 +7,9 @@ export const largeAccount = 20_000;
 
 /**
  * Runs `work` for each item in a separate transaction. Items of one account run one after another in their order. Large accounts come last, and
- * nothing else runs meanwhile: `selectLarge` returns those with more than `people` people, and is called only if there are several accounts. If an item fails, all others still run, and then the error of the first such item in the list is
- * thrown. Items that lost a race for a lock are skipped: the next call comes soon. Returns what was committed, by item.
+ * nothing else runs meanwhile: `selectLarge` returns those with more than `people` people, and is called only if there are several accounts. If
+ * an item fails, all others still run, and then the error of the first such item in the list is thrown. Items that lost a race for a lock are
+ * skipped: the next call comes soon. Returns what was committed, by item.
  */
 export async function runForAccounts<T extends { accountId: AccountId }, Result>(
   pool: Pool,

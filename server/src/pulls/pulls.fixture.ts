@@ -219,8 +219,10 @@ export const person = (n: number, more: object = {}) => ({
 
 export const peopleList = (count: number) => Array.from({ length: count }, (_, i) => person(i + 1));
 
-/** A pull that is on, whose list of 10 people was applied once. `at` is 2 hours after it is due next, in ms: no later time of its schedule is
- *  near, whatever the time of day is. */
+/**
+ * A pull that is on, whose list of 10 people was applied once. `at` is 2 hours after it is due next, in ms: no later time of its schedule is
+ * near, whatever the time of day is.
+ */
 export async function steadyPull(data: TestData, settings: Partial<AccountSettings> = {}) {
   const hr = await openHr((_, response) => sendJson(response, peopleList(10)));
   const company = await newCompany(data.pool, settings);

@@ -10,7 +10,6 @@ import { pushOrganization } from '../sync/push.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answerLine, importLines, kpi, linkOf, question, round } from '../testing/surveys.ts';
-import { until } from '../testing/until.ts';
 import { closeWeek } from './close-week.ts';
 import { deleteGroupResults } from './published-figures.ts';
 
@@ -181,13 +180,4 @@ export async function openTransaction(
     end.resolve(how);
     await done;
   };
-}
-
-/** Waits until `count` backends wait for a lock, and returns their IDs. */
-export async function untilWaiting(count = 1): Promise<number[]> {
-  return until(async () => {
-    const rows = await pool<{ pid: number }[]>`
-      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === count && rows.map(({ pid }) => pid);
-  });
 }

@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.ts';
 import { openPool } from '../db/db.ts';
 import { newLinks } from '../rounds/links.ts';
 import { importLines, round, skip } from '../testing/surveys.ts';
+import { untilWaiting } from '../testing/keep-open.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { closeEndedWeeks, closeWeekNow } from './close-week.ts';
 import {
@@ -28,7 +29,6 @@ import {
   ratesOf,
   save,
   survey,
-  untilWaiting,
   W,
   week,
   useDatabase,
@@ -163,7 +163,7 @@ describe('a failure during closing', () => {
     const before = await tablesOf(pool);
     const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme).catch((error: unknown) => error);
-    const [backend] = await untilWaiting();
+    const [backend] = await untilWaiting(pool);
     await pool`select pg_cancel_backend(${backend as number})`;
     expect(await closing).toMatchObject({ code: 'unavailable', cause: { code: '57014' } });
     await release();
@@ -191,7 +191,7 @@ describe('closing twice', () => {
     onTestFinished(async () => void (await Promise.all(others.map((one) => one.end({ timeout: 5 })))));
     const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = [pool, ...others].map((one) => close(acme, one));
-    await untilWaiting(3); // one has computed its figures, two wait for it
+    await untilWaiting(pool, 3); // one has computed its figures, two wait for it
     await release();
     const published = await Promise.all(closing);
     expect(published.toSorted()).toEqual([5, undefined, undefined]);
@@ -219,7 +219,7 @@ describe('an answer during closing', () => {
     const { acme, given } = await lastAnswer();
     const commit = await openTransaction((tx) => save(tx, given));
     const closing = close(acme);
-    await untilWaiting();
+    await untilWaiting(pool);
     await commit();
     await closing;
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
@@ -229,7 +229,7 @@ describe('an answer during closing', () => {
     const { acme, given } = await lastAnswer();
     const end = await openTransaction((tx) => save(tx, given));
     const closing = close(acme);
-    await untilWaiting();
+    await untilWaiting(pool);
     await end('rollback');
     await closing;
     expect((await figuresOf(acme))['top']?.answers).toBe(17);
@@ -239,9 +239,9 @@ describe('an answer during closing', () => {
     const { acme, given } = await lastAnswer();
     const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme);
-    await untilWaiting();
+    await untilWaiting(pool);
     const giving = save(pool, given);
-    await untilWaiting(2);
+    await untilWaiting(pool, 2);
     await release();
     expect(await giving).toBe('closed');
     await closing;
@@ -253,9 +253,9 @@ describe('an answer during closing', () => {
     const { acme, given } = await lastAnswer();
     const release = await openTransaction((tx) => lockAccount(tx, acme.id));
     const closing = close(acme).catch((error: unknown) => error);
-    const [backend] = await untilWaiting();
+    const [backend] = await untilWaiting(pool);
     const giving = save(pool, given);
-    await untilWaiting(2);
+    await untilWaiting(pool, 2);
     await pool`select pg_cancel_backend(${backend as number})`;
     await Promise.all([closing, giving, release()]);
     await close(acme);
@@ -293,7 +293,7 @@ describe('a link that is being created while its week closes', () => {
       select user_id as "userId" from participants where account_id = ${acme.id}`;
     const commit = await openTransaction((tx) => newLinks(tx, [{ accountId: acme.id, userId, week }]));
     const closing = close(acme);
-    await untilWaiting();
+    await untilWaiting(pool);
     await commit();
     await closing;
     expect(await pool`select from links where account_id = ${acme.id}`).toHaveLength(0);

@@ -4,13 +4,14 @@ import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
-import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { inTransaction } from '../db/db.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type EpochKey, unwrap } from '../sealing/epoch-keys.ts';
 import { readKeyFile } from '../sealing/key-file.ts';
 import { contextOf } from '../sealing/week-key.ts';
 import { noon, planAsking } from '../testing/asking.ts';
+import { otherProcess } from '../testing/database.ts';
+import { untilWaiting } from '../testing/keep-open.ts';
 import { importLines } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { until } from '../testing/until.ts';
@@ -30,7 +31,6 @@ import {
   pool,
   ratesOf,
   survey,
-  untilWaiting,
   useDatabase,
   W,
   week,
@@ -81,13 +81,6 @@ const rowsOf = async (all: Company[]) =>
     (row) => all.some(({ id }) => row.includes(`"account_id": ${id},`)) && !row.startsWith('week_keys '),
   );
 
-/** Another process with the same keys. */
-function process(max: number): { own: Pool; keys: AnswerKeys } {
-  const own = openPool(database.url, max);
-  onTestFinished(() => own.end({ timeout: 5 }));
-  return { own, keys: new AnswerKeys(own, database.keyPlace) };
-}
-
 test('an account that is busy delays only its own week', async () => {
   const all = await companies(4);
   const release = await openTransaction((tx) => lockAccount(tx, (all[0] as Company).id));
@@ -123,7 +116,7 @@ test('accounts that fail leave all others published, and the first one in order 
 
 test('a process that is killed with two weeks half written leaves both as they were, and the next one closes them', async () => {
   const all = await companies(2);
-  const { own, keys } = process(3);
+  const { pool: own, keys } = otherProcess(database, 3);
   await keys.chain.prepare();
   const before = await rowsOf(all);
   // Both have written their figures, and wait to delete their answers.
@@ -131,7 +124,7 @@ test('a process that is killed with two weeks half written leaves both as they w
     (tx) => tx`select 1 from answers where account_id = any(${all.map(({ id }) => id)}) for update`,
   );
   const closing = closeEndedWeeks(own, keys, over).catch((error: unknown) => error);
-  const backends = await untilWaiting(2);
+  const backends = await untilWaiting(pool, 2);
   await pool`select pg_terminate_backend(pid) from unnest(${backends}::integer[]) as pid`;
   expect(await closing).toMatchObject({ code: 'unavailable' });
   await release();
@@ -153,7 +146,7 @@ test('weeks of other accounts close, and the key that wrapped theirs is destroye
   const release = await openTransaction((tx) => tx`select pg_advisory_xact_lock(${lock})`);
   onTestFinished(() => release());
   const opening = openDueRounds(pool, database.keys, noon, { accountId: id });
-  await untilWaiting(1);
+  await untilWaiting(pool, 1);
   const [sealed] = await pool<{ wrapped: Buffer }[]>`
     select wrapped from week_keys where account_id = ${acme.id} and week = ${week}`;
   const opensSealed = () => {
@@ -161,7 +154,7 @@ test('weeks of other accounts close, and the key that wrapped theirs is destroye
     return unwrap(key, contextOf(acme.id, week), sealed!.wrapped) !== undefined;
   };
   expect(opensSealed()).toBe(true);
-  const { own, keys } = process(3);
+  const { pool: own, keys } = otherProcess(database, 3);
   await closeEndedWeeks(own, keys, over);
   await expectPublished([acme]);
   expect(opensSealed()).toBe(false);
@@ -174,8 +167,8 @@ test('weeks of other accounts close, and the key that wrapped theirs is destroye
 
 test('several processes that close the same weeks publish each once', async () => {
   const all = await companies(6);
-  const processes = [process(3), process(3), process(2)];
-  await Promise.all(processes.map(({ own, keys }) => closeEndedWeeks(own, keys, over)));
+  const processes = [otherProcess(database, 3), otherProcess(database, 3), otherProcess(database, 2)];
+  await Promise.all(processes.map(({ pool: own, keys }) => closeEndedWeeks(own, keys, over)));
   expect(await openOf(all)).toEqual([]);
   await expectPublished(all);
 });
@@ -201,7 +194,7 @@ test.each([2, 3])('accounts whose noise needs a key end on a pool of %i connecti
     await inTransaction(pool, (tx) => changeAccount(tx, id, { noise: 1 }));
     await importLines(database, id, survey(), meanwhile);
   }
-  const { own, keys } = process(max);
+  const { pool: own, keys } = otherProcess(database, max);
   await closeEndedWeeks(own, keys, over);
   expect(await openOf(all)).toEqual([]);
   for (const acme of all) expect((await figuresOf(acme))['top']).toMatchObject({ answers: 18 });

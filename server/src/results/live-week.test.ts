@@ -5,6 +5,7 @@ import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { lockSurvey } from '../rounds/rounds.sql.ts';
 import { unit } from '../testing/organizations.ts';
+import { untilWaiting } from '../testing/keep-open.ts';
 import { answerLine, importLines, later, round } from '../testing/surveys.ts';
 import { closeEndedWeeks } from './close-week.ts';
 import { deleteGroupResults } from './published-figures.ts';
@@ -34,7 +35,6 @@ import {
   setPublication,
   survey,
   units,
-  untilWaiting,
   users,
   W,
   week,
@@ -281,7 +281,7 @@ describe('removed groups', () => {
       await tx`delete from groups where account_id = ${acme.id} and group_id = ${removed}`;
     });
     const closing = close(acme);
-    await untilWaiting(); // its figures are computed, with the group
+    await untilWaiting(pool); // its figures are computed, with the group
     await removal();
     await closing;
     expect(Object.keys(await figuresOf(acme)).toSorted()).toEqual(['b', 'north', 'south', 'top']);

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { recordSpans, asPartOf, type Span } from '../base/tracing/spans.ts';
-import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { mondays, noon, planAsking } from '../testing/asking.ts';
-import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { keepOpen } from '../testing/keep-open.ts';
+import { openTestDatabase, otherProcess, type TestDatabase } from '../testing/database.ts';
+import { keepOpen, untilWaiting } from '../testing/keep-open.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { until } from '../testing/until.ts';
 import { largeAccount } from '../jobs/accounts-in-turn.ts';
@@ -64,13 +64,6 @@ async function expectOpened(ids: number[]): Promise<void> {
   }
 }
 
-/** Another process with the same keys. */
-function process(max: number): { own: Pool; keys: AnswerKeys } {
-  const own = openPool(database.url, max);
-  onTestFinished(() => own.end({ timeout: 5 }));
-  return { own, keys: new AnswerKeys(own, database.keyPlace) };
-}
-
 test('an account that is busy delays only its own round, and outcomes are in the order of the accounts', async () => {
   const ids = await scheduled(4);
   const release = await keepOpen(pool, (tx) => lockAccount(tx as never, ids[0] as number));
@@ -98,17 +91,13 @@ test('an account that fails leaves all others opened, and itself as it was', asy
 
 test('a process that is killed with two rounds half written leaves nothing, and the next one opens them', async () => {
   const ids = await scheduled(2);
-  const { own, keys } = process(3);
+  const { pool: own, keys } = otherProcess(database, 3);
   await keys.chain.prepare();
   const before = await tablesOf(pool);
   // Both have written their participants, and wait to write the assignments.
   const release = await keepOpen(pool, (tx) => tx`lock table assignments in exclusive mode`);
   const opening = openDueRounds(own, keys, noon).catch((error: unknown) => error);
-  const backends = await until(async () => {
-    const rows = await pool<{ pid: number }[]>`
-      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === 2 && rows.map(({ pid }) => pid);
-  });
+  const backends = await untilWaiting(pool, 2);
   await pool`select pg_terminate_backend(pid) from unnest(${backends}::integer[]) as pid`;
   expect(await opening).toMatchObject({ code: 'unavailable' });
   await release();
@@ -121,7 +110,7 @@ test('a process without the answer key opens nothing, and one that has it does',
   const ids = await scheduled(2);
   await openDueRounds(pool, database.keys, noon, { accountId: ids[0] as number });
   const [id] = ids.slice(1) as [number];
-  const own = process(3).own;
+  const own = otherProcess(database, 3).pool;
   const lacking = new AnswerKeys(own, {
     place: 'file',
     directory: join(database.keyPlace.directory, 'none'),
@@ -140,16 +129,12 @@ test('a process without the answer key opens nothing, and one that has it does',
 
 test('a connection that is lost while the answer key is read fails the round, which another process then opens', async () => {
   const [id] = (await scheduled(1)) as [number];
-  const { own, keys } = process(2);
+  const { pool: own, keys } = otherProcess(database, 2);
   // For as long as the table is locked, the key can't be read, which another connection than that of the transaction does.
   const release = await keepOpen(pool, (tx) => tx`lock table answer_keys in access exclusive mode`);
   onTestFinished(release);
   const opening = openDueRounds(own, keys, noon).catch((error: unknown) => error);
-  const [backend] = await until(async () => {
-    const rows = await pool<{ pid: number }[]>`
-      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === 1 && rows.map(({ pid }) => pid);
-  });
+  const [backend] = await untilWaiting(pool, 1);
   await pool`select pg_terminate_backend(${backend as number})`;
   expect(await opening).toMatchObject({ code: 'unavailable' });
   await release();
@@ -159,8 +144,8 @@ test('a connection that is lost while the answer key is read fails the round, wh
 
 test('several processes, of which none has read the key yet, open each round once', async () => {
   const ids = await scheduled(6);
-  const processes = [process(3), process(2), process(3)];
-  const all = await Promise.all(processes.map(({ own, keys }) => openDueRounds(own, keys, noon)));
+  const processes = [otherProcess(database, 3), otherProcess(database, 2), otherProcess(database, 3)];
+  const all = await Promise.all(processes.map(({ pool: own, keys }) => openDueRounds(own, keys, noon)));
   expect(
     all
       .flat()

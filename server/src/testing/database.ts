@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { KeyPlace } from '../sealing/epoch-chain.ts';
@@ -37,4 +37,11 @@ export async function openTestDatabase(template = templateName): Promise<TestDat
       await rm(keyPlace.directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Opens what another process with the same database and keys has, until the end of the test. `max`: its connections. */
+export function otherProcess({ url, keyPlace }: TestDatabase, max: number): TestData {
+  const pool = openPool(url, max);
+  onTestFinished(() => pool.end({ timeout: 5 }));
+  return { pool, keys: new AnswerKeys(pool, keyPlace) };
 }

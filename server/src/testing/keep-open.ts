@@ -1,5 +1,6 @@
 // A transaction that stays open, to test what others do in the meantime.
 import type { Pool } from '../db/db.ts';
+import { until } from './until.ts';
 
 /** Runs statements in a transaction and keeps it open until it is released. Then it is rolled back. */
 export async function keepOpen(
@@ -20,4 +21,13 @@ export async function keepOpen(
     end.resolve();
     await done;
   };
+}
+
+/** Waits until `count` backends of the database wait for a lock, and returns their IDs. */
+export async function untilWaiting(pool: Pool, count = 1): Promise<number[]> {
+  return until(async () => {
+    const rows = await pool<{ pid: number }[]>`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length === count && rows.map(({ pid }) => pid);
+  });
 }
