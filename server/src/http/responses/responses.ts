@@ -211,8 +211,11 @@ export function withoutTraits(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** Increase it when the format of responses changes, so that clients with the old bytes don't get a 304. */
-const format = 1;
+/**
+ * Increase it when the format of responses or the order of their rows changes, so that clients with the old bytes don't get a 304, and none
+ * goes on with the rest of a response in the other order.
+ */
+const format = 2;
 
 /** Returns a weak ETag, which is the same for all encodings of the same content. */
 function etagOf(content: Buffer | string): string {

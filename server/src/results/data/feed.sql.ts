@@ -1,4 +1,5 @@
-// SQL of the flat feed: one row per group, week and metric.
+// SQL of the flat feed: one row per group, week and metric. Rows are ordered by group first, so that the readings of a group are read once for
+// all its KPIs or questions.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches } from '../../db/db.ts';
 import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
@@ -27,7 +28,7 @@ const askedInOpenWeeks = (db: Db, accountId: AccountId, { first, last }: Window)
                   and a.week between ${first} and ${last}
     join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null`;
 
-/** Yields KPI values, ordered by KPI, group and week. For open weeks, the KPIs with a question that is asked. */
+/** Yields KPI values, ordered by group, KPI and week. For open weeks, the KPIs with a question that is asked. */
 export function selectKpiFeed(
   db: Db,
   accountId: AccountId,
@@ -57,7 +58,7 @@ export function selectKpiFeed(
     from   scope s
     ${askedInOpenWeeks(db, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
-    order  by 1, 2, 3`,
+    order  by 2, 1, 3`,
     batch,
   );
 }
@@ -96,7 +97,7 @@ export function selectRateFeed(
   );
 }
 
-/** Yields results of questions, ordered by question, group and week. For open weeks, the questions that are asked. */
+/** Yields results of questions, ordered by group, question and week. For open weeks, the questions that are asked. */
 export function selectQuestionFeed(
   db: Db,
   accountId: AccountId,
@@ -127,7 +128,7 @@ export function selectQuestionFeed(
     from   scope s
     ${askedInOpenWeeks(db, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
-    order  by 12, 2, 3`,
+    order  by 2, 12, 3`,
     batch,
   );
 }

@@ -247,12 +247,12 @@ describe('the rows', () => {
     expect(Object.keys(counts).toSorted()).toEqual(['open', 'shown', 'withheld']);
   });
 
-  test('one for each group, week and metric, sorted by metric, then KPI or question, group and week', async () => {
+  test('one for each group, week and metric, sorted by metric, then group, KPI or question, and week', async () => {
     const rows = await rowsOf(company.account);
     const metrics = ['kpi', 'responserate', 'question'];
     const keys = rows.map(({ metric, metricId, groupId, monday }) => {
       const id = metric === 'question' ? metricId.padStart(9, '0') : metricId;
-      return `${metrics.indexOf(metric)} ${id} ${String(groupId).padStart(9, '0')} ${monday}`;
+      return `${metrics.indexOf(metric)} ${String(groupId).padStart(9, '0')} ${id} ${monday}`;
     });
     expect(keys).toEqual([...new Set(keys)].toSorted());
   });

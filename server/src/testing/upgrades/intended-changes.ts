@@ -1,4 +1,6 @@
 // What the data interface responds differently since an upgrade, on purpose. CHANGELOG.md has each of these changes as well.
+import type { FeedRow } from '@soundings/contract/feed-rows.ts';
+
 export type IntendedChange = {
   /** A migration of the version that brought the change. It applies to the responses of versions from before that migration. */
   since: string;
@@ -12,6 +14,25 @@ export type IntendedChange = {
 
 /** The last fields of each row of the feed. */
 const addedFields = ['asked', 'answered', 'notApplicable', 'notApplicableOf'];
+
+/**
+ * Returns rows of the feed in the order of their metrics, then of their KPIs or questions. `keyOf`: the metric and its ID. Rows with the same
+ * metric and ID are in the same order as before.
+ */
+function byMetricId(
+  rows: readonly string[],
+  keyOf: (row: string) => readonly [metric: string, id: string],
+): string[] {
+  const sortKeyOf = (row: string) => {
+    const [metric, id] = keyOf(row);
+    const place = ['kpi', 'responserate', 'question'].indexOf(metric);
+    return `${place} ${metric === 'question' ? id.padStart(9, '0') : id}`;
+  };
+  return rows
+    .map((row) => ({ row, key: sortKeyOf(row) }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
+    .map(({ row }) => row);
+}
 
 export const intendedChanges: readonly IntendedChange[] = [
   {
@@ -47,6 +68,20 @@ export const intendedChanges: readonly IntendedChange[] = [
       const [head = '', ...rows] = body.split('\r\n');
       const shorter = head.replace(addedFields.map((column) => `,${column}`).join(''), '');
       return [shorter, ...rows.map((row) => row.replace(/(?:,\d*){4}$/, ''))].join('\r\n');
+    },
+  },
+  {
+    since: '0074_comments.sql',
+    path: /^\/v1\/feed/,
+    reason: 'The rows of the feed are ordered by metric, group, KPI or question, and week (Interfaces).',
+    earlier: (body) => {
+      const [head = '', ...rows] = body.split(/(?<=\n)/);
+      if (!head.startsWith('{'))
+        return head + byMetricId(rows, (row) => row.split(',') as [string, string]).join('');
+      return byMetricId([head, ...rows], (row) => {
+        const { metric, metricId } = JSON.parse(row) as FeedRow;
+        return [metric, metricId];
+      }).join('');
     },
   },
 ];
