@@ -189,7 +189,8 @@ async function writeFigures(pool: Pool, accountId: number): Promise<void> {
     await tx`
       insert into results (account_id, group_id, week, question_id, value, answers)
       select account_id, d.group_id, week, question_id, ${value}, case when not d.withheld then r.answers end
-      from   derived d join results r on r.account_id = ${accountId} and r.group_id = d.top_id`;
+      from   derived d join results r on r.account_id = ${accountId} and r.group_id = d.top_id
+      order  by week -- as closing writes them`;
     await tx`
       insert into response_rates (account_id, group_id, week, value, asked, answered)
       select account_id, d.group_id, week, ${value}, r.asked, case when not d.withheld then r.answered end

@@ -720,6 +720,7 @@ create table results (
   not_applicable_of  integer,
   primary key (account_id, group_id, week, question_id)
 );
+create index results_by_week on results using brin (week, account_id) with (autosummarize = on);
 comment on table results is 'The published figures of questions. Never changed. Null: withheld.';
 comment on column results.value is 'From 0 to 1.';
 comment on column results.answers is 'The number of answers behind the figure.';

@@ -4,10 +4,12 @@ import type { HeatMap, HeatRow } from '@soundings/contract/console/results/resul
 import { maxWholeTree } from '@soundings/contract/limits.ts';
 import { type HeatFilters, isHeatRowShown, sortKeyOf } from '@soundings/contract/heat-rows.ts';
 import type { PlacedGroup } from '@soundings/contract/people/placed-groups.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db } from '../../db/db.ts';
 import { limitConcurrency } from '../../http/concurrency.ts';
-import { selectRollingValues } from '../../results/data/latest-figures.sql.ts';
+import { rollingValues } from '../../results/data/latest-figures.ts';
+import type { Statistics } from '../../results/data/statistics-shown.ts';
 import type { Who } from '../core/console.ts';
 import { sortedInSlices } from '../groups/sorting.ts';
 import type { SeenTree, Trees } from '../groups/trees.ts';
@@ -167,8 +169,8 @@ async function valuesBy(
   const kpi = (await kpisInParts(db, who, shown))[Number(key.slice('kpi:'.length))];
   if (!kpi) return values;
   if (!isDifference && isLarge(tree)) {
-    const window = statistics.windowOf(week);
-    return selectRollingValues(db, who.accountId, statistics.questionsOf(kpi.id, week), window);
+    const ids = groups.map(({ id }) => id);
+    return rollingValues(db, who.accountId, ids, askedWeeksOf(kpi.id, week, statistics));
   }
   for (let from = 0; from < groups.length; from += groupsTogether) {
     const rows = groups.slice(from, from + groupsTogether);
@@ -179,6 +181,21 @@ async function valuesBy(
     await nextTurn();
   }
   return values;
+}
+
+/** Returns the weeks in which the questions of a KPI were asked in the window that ends with a week. Questions that were not are missing. */
+function askedWeeksOf(
+  kpiId: string,
+  week: Week,
+  { asked, questionsOf, windowOf }: Statistics,
+): Map<number, Week[]> {
+  const { first, last } = windowOf(week);
+  const weeksOf = (id: number) => asked.get(id)?.filter((one) => one >= first && one <= last) ?? [];
+  return new Map(
+    questionsOf(kpiId, week)
+      .map((id): [number, Week[]] => [id, weeksOf(id)])
+      .filter(([, weeks]) => weeks.length > 0),
+  );
 }
 
 async function readRows(

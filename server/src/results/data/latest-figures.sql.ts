@@ -62,27 +62,60 @@ export async function selectLatestFigures(
     order  by g.group_id`;
 }
 
+/** A group, the average of figures, and how many figures these are. */
+type AverageOfGroup = [groupId: number, value: number, figures: number];
+
 /**
- * Returns the rolling value of some questions in each group: the mean of the latest figure that is shown of each question in the window. Only
- * for sorting many groups: the values are rounded. The latest figure is that with the largest sum of days and value, because a value
- * is less than a week; sorting the figures of each group by week would take several times as long.
+ * Returns the average of the figures of some questions that are shown, each in one week, by group. `weeks`: the week of each question, in their
+ * order. PostgreSQL finds the figures of these weeks by week (results_by_week), not group by group. Many groups come in one row, because with a row
+ * for each group the driver would take longer and block other requests meanwhile.
  */
-export async function selectRollingValues(
+export async function selectAveragesInWeeks(
   db: Db,
   accountId: AccountId,
-  questionIds: readonly number[],
-  { first, last }: Window,
-): Promise<ReadonlyMap<number, number>> {
-  // Many groups come in one row, because with a row for each group the driver would take longer and block other requests meanwhile.
-  const rows = await db<{ values: [groupId: number, value: number][] }[]>`
-    select json_agg(json_build_array(group_id, value)) as "values"
-    from  (select group_id, round(avg(latest - 7 * floor(latest / 7))::numeric, 9)::double precision as value
-           from  (select r.group_id, max((r.week - ${first}::date) + r.value) as latest
-                  from   results r
-                  where  r.account_id = ${accountId} and r.week between ${first} and ${last}
-                    and  r.question_id = any(${questionIds as number[]}::integer[]) and r.value is not null and r.answers is not null
-                  group  by r.group_id, r.question_id) as figure
-           group  by group_id) as each
+  { questionIds, weeks }: { questionIds: readonly number[]; weeks: readonly Week[] },
+): Promise<AverageOfGroup[]> {
+  const rows = await db<{ averages: AverageOfGroup[] }[]>`
+    with average as (
+      select r.group_id, avg(r.value) as value, count(*)::integer as figures
+      from   results r
+      join   unnest(${questionIds as number[]}::integer[], ${weeks as Week[]}::date[]) as a(question_id, week)
+             on a.question_id = r.question_id and a.week = r.week
+      where  r.account_id = ${accountId} and r.week = any(${[...new Set(weeks)]}::date[])
+        and  r.value is not null and r.answers is not null
+      group  by r.group_id
+    )
+    select json_agg(json_build_array(group_id, value, figures)) as "averages"
+    from   average
     group  by group_id / 2000`;
-  return new Map(rows.flatMap(({ values }) => values));
+  return rows.flatMap(({ averages }) => averages);
+}
+
+/** Returns the average of the latest figures of questions that are shown in a window, for groups, which have few figures each. */
+export async function selectLatestAverages(
+  db: Db,
+  accountId: AccountId,
+  { groupIds, questionIds }: { groupIds: readonly number[]; questionIds: readonly number[] },
+  { first, last }: Window,
+): Promise<AverageOfGroup[]> {
+  const rows = await db<{ averages: AverageOfGroup[] }[]>`
+    with average as (
+      select g.group_id, l.value, l.figures
+      from   groups g
+      cross  join lateral (
+        select avg(f.value) as value, count(*)::integer as figures
+        from   (
+          select distinct on (r.question_id) r.value
+          from   results r
+          where  r.account_id = ${accountId} and r.group_id = g.group_id and r.week between ${first} and ${last}
+            and  r.question_id = any(${questionIds as number[]}::integer[]) and r.value is not null and r.answers is not null
+          order  by r.question_id, r.week desc
+        ) f
+      ) l
+      where  g.account_id = ${accountId} and g.group_id = any(${groupIds as number[]}::integer[]) and l.figures > 0
+    )
+    select json_agg(json_build_array(group_id, value, figures)) as "averages"
+    from   average
+    group  by group_id / 2000`;
+  return rows.flatMap(({ averages }) => averages);
 }

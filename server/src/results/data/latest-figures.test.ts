@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apply, unit } from '../../testing/organizations.ts';
 import { answerLine, importLines, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
-import { latestFigures } from './latest-figures.ts';
+import { latestFigures, rollingValues } from './latest-figures.ts';
 
 const window = { first: '2026-10-26', last: '2026-11-09' };
 /** How many people of each group answer in each week. Fewer than five: the figure is withheld. */
@@ -90,6 +90,43 @@ test('the latest figures are those of the last week in which they are shown', as
   expect(all.length).toBe(4);
   expect(all.some(({ weeks }) => weeks.includes(window.first))).toBe(true);
   expect(await read()).toEqual(all);
+});
+
+test('the rolling values for sorting are the means of these figures, also if a question was not asked of all groups', async () => {
+  const groups = await world.pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${account.id}`;
+  const asking = await world.pool<{ id: number; weeks: string[] }[]>`
+    select q.id, array_agg(r.week::text order by r.week) as weeks
+    from   rounds r, unnest(r.question_ids) as q(id) where r.account_id = ${account.id} group by q.id`;
+  const values = async () =>
+    rollingValues(
+      world.pool,
+      account.id,
+      groups.map(({ id }) => id),
+      new Map(asking.map(({ id, weeks }) => [id, weeks])),
+    );
+  const averages = async () => {
+    const all = await expected();
+    return new Map(
+      all.map(({ groupId, figures }) => {
+        const sum = figures.reduce((total, [, value]) => total + (value as number), 0);
+        return [groupId, expect.closeTo(sum / figures.length, 8)];
+      }),
+    );
+  };
+  const before = await averages();
+  expect(before.size).toBe(4);
+  expect(await values()).toEqual(before);
+  // Another question, which only the company was asked in the last week.
+  await world.pool`
+    insert into results (account_id, group_id, week, question_id, value, answers)
+    select account_id, group_id, ${window.last}, (select max(id) from unnest(${asking.map(({ id }) => id)}::integer[]) as id), 0.9, 7
+    from   groups where account_id = ${account.id} and external_id = 'company'
+    on conflict do nothing`;
+  for (const one of asking) if (!one.weeks.includes(window.last)) one.weeks.push(window.last);
+  const after = await averages();
+  expect(after).not.toEqual(before);
+  expect(await values()).toEqual(after);
 });
 
 test('a week that is shown before it closes does not count', async () => {

@@ -106,7 +106,7 @@ export async function readingsOfWeek(
   const groupIds = [...new Set([...compared].flat())].filter((id) => id !== undefined);
   const parse = readingsParser(window.first);
   const read = await Promise.all(
-    halvesOf(groupIds).map((ids) =>
+    forTwoStatements(groupIds).map((ids) =>
       selectReadings(db, accountId, { groupIds: ids, questionIds, only }, window),
     ),
   );
@@ -133,10 +133,10 @@ export async function readingsOfWeek(
 const askedIn = (week: Week, { asked }: Asked, questionIds: readonly number[]): number =>
   questionIds.filter((id) => asked.get(id)?.includes(week)).length;
 
-/** From this number of groups, they are read with two statements at the same time. */
 const many = 500;
 
-function halvesOf(groupIds: number[]): number[][] {
+/** Divides many groups, which are read with two statements at the same time. */
+export function forTwoStatements(groupIds: number[]): number[][] {
   if (groupIds.length < many) return [groupIds];
   const middle = Math.ceil(groupIds.length / 2);
   return [groupIds.slice(0, middle), groupIds.slice(middle)];

@@ -4,7 +4,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockAccount } from '../../accounts/accounts.ts';
-import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inTransaction, isLostRace, type Pool } from '../../db/db.ts';
 import { type FrameEntry, frameOf, Frames, DamagedFrames, periodOf, weekIndex } from './frames.ts';
 import {
   deleteAllFragments,
@@ -37,11 +37,16 @@ async function selectAccountsDue(pool: Pool): Promise<{ accountIds: AccountId[];
   return { accountIds: [...new Set(ids)], failures };
 }
 
-/** Builds the fragments and packs of all accounts that are due. A failure does not stop the others; it is thrown at the end. */
+/**
+ * Builds the fragments and packs of all accounts that are due. A failure does not stop the others; it is thrown at the end. An account that others have
+ * locked for too long is left to the next call, which comes within minutes.
+ */
 export async function buildAllFragments(pool: Pool): Promise<void> {
   const { accountIds, failures } = await selectAccountsDue(pool);
   for (const accountId of accountIds) {
-    await buildFragments(pool, accountId).catch((error: unknown) => failures.push(error));
+    await buildFragments(pool, accountId).catch(
+      (error: unknown) => isLostRace(error) || failures.push(error),
+    );
   }
   if (failures.length > 0) throw failures[0];
 }

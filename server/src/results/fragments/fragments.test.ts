@@ -27,6 +27,7 @@ import {
 import { fragmentKinds, selectFrames } from './fragments.sql.ts';
 import { DamagedFrames } from './frames.ts';
 import { preferFragments } from './read-fragments.ts';
+import { keepOpen } from '../../testing/keep-open.ts';
 import { until } from '../../testing/until.ts';
 
 useService();
@@ -371,6 +372,20 @@ describe('fragments', () => {
     await building;
     expect((await fragmentsOf(account.id)).groups).not.toContain(group['tech']);
     await compareSome(company, randomFrom(1, 'removed'), 10);
+  });
+
+  test('of an account that others keep locked are left for the next call, and that is not a failure', async () => {
+    const [locked, free] = [(await openCompany()).account, (await openCompany()).account];
+    const pool = openPool(world.databaseUrl, 2, { settings: { lock_timeout: '50ms' } });
+    onTestFinished(() => pool.end());
+    const release = await keepOpen(world.pool, (tx) => lockAccount(tx as never, locked.id));
+    await buildAllFragments(pool);
+    await release();
+    const countOf = async ({ id }: { id: number }) => (await fragmentsOf(id)).groups.length;
+    expect(await countOf(locked)).toBe(0);
+    expect(await countOf(free)).toBeGreaterThan(0);
+    await buildAllFragments(pool);
+    expect(await countOf(locked)).toBe(await countOf(free));
   });
 
   test('of groups that an older version has removed meanwhile are deleted when the next week is added', async () => {

@@ -1,8 +1,11 @@
 // Computing the statistics of weeks: in the order of weeks, by one process at a time, and finished by the next run if it is killed. They
 // depend on nothing but published figures.
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { lockAccount } from '../../accounts/accounts.ts';
+import { openPool } from '../../db/db.ts';
 import { randomFrom } from '../../simulation/random.ts';
+import { keepOpen } from '../../testing/keep-open.ts';
 import { apply, unit } from '../../testing/organizations.ts';
 import { answerLine, importLines, kpi, question, round } from '../../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
@@ -122,6 +125,22 @@ describe('computing statistics', () => {
     await computeAllStatistics(pool);
     expect(await statisticsOf(account)).toEqual(expected);
     expect(await areStatisticsDue(pool)).toBe(false);
+  });
+
+  test('an account that others keep locked is left for the next call, and is not a failure', async () => {
+    const [locked, free] = [await imported(all), await imported(all)];
+    const expected = await statisticsOf(locked);
+    await world.pool`update weeks set statistics_at = null where account_id in (${locked.id}, ${free.id})`;
+    const pool = openPool(world.databaseUrl, 2, { settings: { lock_timeout: '50ms' } });
+    onTestFinished(() => pool.end());
+    const release = await keepOpen(world.pool, (tx) => lockAccount(tx as never, locked.id));
+    await computeAllStatistics(pool);
+    await release();
+    const isDone = async (account: TestAccount) =>
+      (await statisticsOf(account)).weeks.every(({ done }) => done as boolean);
+    expect([await isDone(locked), await isDone(free)]).toEqual([false, true]);
+    await computeAllStatistics(pool);
+    expect(await statisticsOf(locked)).toEqual(expected);
   });
 
   test('depends on published figures only: not on who is in a group now, and on nothing while they stay', async () => {

@@ -4,7 +4,7 @@ import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { raiseVersion } from '../../accounts/accounts.sql.ts';
-import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inTransaction, isLostRace, type Pool } from '../../db/db.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import type { Distribution } from '../../questions/types.ts';
 import { selectParents } from '../../rounds/rounds.sql.ts';
@@ -30,11 +30,16 @@ export async function areStatisticsDue(pool: Pool): Promise<boolean> {
   return (await selectAccountsDue(pool)).length > 0;
 }
 
-/** Computes all statistics that are due. If an account fails, the others are still computed, and the first error is thrown at the end. */
+/**
+ * Computes all statistics that are due. If an account fails, the others are still computed, and the first error is thrown at the end. One
+ * that others have locked for too long is left to the next call, which comes within minutes.
+ */
 export async function computeAllStatistics(pool: Pool): Promise<void> {
   const failures: unknown[] = [];
   for (const accountId of await selectAccountsDue(pool)) {
-    await computeStatistics(pool, accountId).catch((error: unknown) => failures.push(error));
+    await computeStatistics(pool, accountId).catch(
+      (error: unknown) => isLostRace(error) || failures.push(error),
+    );
   }
   if (failures.length > 0) throw failures[0];
 }
