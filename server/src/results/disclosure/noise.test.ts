@@ -6,6 +6,7 @@ import { type QuestionType, scaleOf } from '@soundings/contract/question-types.t
 import { distributionOf, individualsOf, scaledMean } from '../../questions/types.ts';
 import { randomFrom } from '../../simulation/random.ts';
 import { sumOf } from '../../testing/attacks/attacker.ts';
+import { cases } from '../../testing/house/cases.ts';
 import { questionFigures } from '../figures.ts';
 import { turnoutOf, type WeekAnswer, type WeekData } from '../turnout.ts';
 import { type Noise, noiseOf, noisyDistribution, noisySum } from './noise.ts';
@@ -32,13 +33,14 @@ describe('the error of a set of people', () => {
   test.each([1, 2] as const)('is each whole number up to %i equally often over different sets', (steps) => {
     const noise = noiseWith(steps);
     const times = new Map<number, number>();
-    for (let i = 0; i < 5_000; i++) {
+    const sets = cases(8_000).numRuns;
+    for (let i = 0; i < sets; i++) {
       const error = noise.errorOf(noise.keyOf(names(8, i)), 'sum');
       times.set(error, (times.get(error) ?? 0) + 1);
     }
     const errors = [...times.keys()].toSorted((a, b) => a - b);
     expect(errors).toEqual(Array.from({ length: 2 * steps + 1 }, (_, i) => i - steps));
-    for (const count of times.values()) expect(count / 5_000).toBeCloseTo(1 / errors.length, 1);
+    for (const count of times.values()) expect(count / sets).toBeCloseTo(1 / errors.length, 1);
   });
 
   test('differs with another account key, and with one more person', () => {
