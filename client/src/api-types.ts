@@ -550,7 +550,7 @@ export interface components {
             standardError: number | null;
             /** @description The change since the same questions were asked before. Null: nothing can be compared. */
             change: number | null;
-            /** @description Whether the change is clear: larger than usual changes in groups where nothing happens. */
+            /** @description Whether the change is clear: larger than usual changes in groups where nothing happens. Null: there is no change, or the statistics of the week are not computed yet. */
             isClear: boolean | null;
             /** @description Whether `handedOut` is true for one of the figures behind the change, in this week or the earlier one. Null: there is no change. */
             changeHandedOut: boolean | null;

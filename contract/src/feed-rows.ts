@@ -38,7 +38,9 @@ export const FeedRow = Type.Object(
       description: 'The change since the same questions were asked before. Null: nothing can be compared.',
     }),
     isClear: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether the change is clear: larger than usual changes in groups where nothing happens.',
+      description:
+        'Whether the change is clear: larger than usual changes in groups where nothing happens. Null: there is no change, ' +
+        'or the statistics of the week are not computed yet.',
     }),
     changeHandedOut: Type.Union([Type.Boolean(), Type.Null()], {
       description:

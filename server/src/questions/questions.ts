@@ -94,7 +94,7 @@ export type DefinedKpi = Omit<Kpi, 'translations'> & { translations?: Record<str
 export const kpiNameIn = (
   { name, translations }: Pick<Kpi, 'name' | 'translations'>,
   language: string | undefined,
-): string => (language === undefined ? undefined : translations[language]) ?? name;
+): string => (language === undefined ? undefined : translations[language.toLowerCase()]) ?? name;
 
 /**
  * Creates or changes KPIs. Published values stay unchanged. Returns how many were created or changed. Throws a Fault for

@@ -250,6 +250,7 @@ const statistics: Statistics = {
   ),
   asked: new Map(allPairs.map(({ question, now, before }) => [question, [before[0], now[0]]])),
   variationOf: variationAt,
+  isComputed: () => true,
   windowOf: (week) => windowEnding(week, 8),
   questionCutoff: () => company.questionCutoff,
   groupVarianceOf: () => null,

@@ -7,7 +7,7 @@ import { type Statistics, verdictOf } from './statistics-shown.ts';
 
 /**
  * What the feed adds to a figure. `isClear`: whether the change is clear. `changeHandedOut`: whether one of the figures it compares is
- * marked (P14). Both are null if there is no change.
+ * marked (P14). Both are null if there is no change, and `isClear` also until the statistics of the figure's week are computed.
  */
 export type FeedMeasures = {
   rolling: number | null;
@@ -36,14 +36,16 @@ export function kpiFeedMeasures(
 ): FeedMeasures {
   const latest = latestOf(readings, statistics.questionsOf(kpiId, week), statistics.windowOf(week));
   if (latest.length === 0) return noMeasures;
-  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newestOf(latest));
+  const newest = newestOf(latest);
+  const { factor, cutoffOf } = statistics.kpiAt(kpiId, newest);
   const { variationOf, asked } = statistics;
   const change = kpiChange(latest, readings, asked, { variationOf, factor });
   return {
     rolling: valueOf(latest),
     standardError: errorIn(rollingOf(latest, variationOf, factor)),
     change: change?.by ?? null,
-    isClear: change ? verdictOf(change, cutoffOf('change')) !== 'unclear' : null,
+    isClear:
+      change && statistics.isComputed(newest) ? verdictOf(change, cutoffOf('change')) !== 'unclear' : null,
     changeHandedOut: change?.handedOut ?? null,
   };
 }
@@ -53,7 +55,7 @@ export function questionFeedMeasures(
   questionId: number,
   week: Week,
   readings: Readings,
-  { variationOf, asked, questionCutoff }: Statistics,
+  { variationOf, asked, isComputed, questionCutoff }: Statistics,
 ): FeedMeasures {
   const reading = readings.get(questionId)?.find((one) => one.week === week);
   if (!reading || !isShown(reading)) return noMeasures;
@@ -63,7 +65,10 @@ export function questionFeedMeasures(
     rolling: null,
     standardError: errorIn(rollingOf([latest], variationOf, 1)),
     change: change?.by ?? null,
-    isClear: change ? verdictOf(change, questionCutoff(questionId, week, 'change')) !== 'unclear' : null,
+    isClear:
+      change && isComputed(week)
+        ? verdictOf(change, questionCutoff(questionId, week, 'change')) !== 'unclear'
+        : null,
     changeHandedOut: change?.handedOut ?? null,
   };
 }

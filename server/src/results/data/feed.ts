@@ -70,8 +70,8 @@ export async function feedResponse(
         const measuresOf = await readMeasures(db, accountId, { metric, rows, statistics, kind });
         for (const row of rows) {
           const group = groupById.get(row.groupId);
-          if (!group) continue; // created since this response began
-          const metricName = metricNames[metric].get(row.metricId) ?? '';
+          const metricName = metricNames[metric].get(row.metricId);
+          if (!group || metricName === undefined) continue; // created since this response began
           const line = {
             ...row,
             metric,
@@ -125,14 +125,16 @@ async function readMeasures(
     metric === 'question'
       ? metricIds.map(Number)
       : [...new Set(metricIds.flatMap((id) => statistics.questionsOf(id)))];
-  const weeks = rows.map(({ week }) => week).toSorted();
-  const [first, last] = [weeks[0], weeks.at(-1)];
-  if (metric === 'responserate' || first === undefined || last === undefined) return () => noMeasures;
-  const window = { first: neededForWeek(first, statistics, 'none', ids).first, last };
+  const weeks = [...new Set(rows.map(({ week }) => week))].toSorted();
+  const last = weeks.at(-1);
+  if (metric === 'responserate' || last === undefined) return () => noMeasures;
+  // A later week can need earlier figures than the first one does: its window can be longer, and its questions can have been asked long before.
+  const starts = weeks.map((week) => neededForWeek(week, statistics, 'none', ids).first);
+  const window = { first: starts.reduce((a, b) => (a < b ? a : b)), last };
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
   const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
-    kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
+    kind === 'segment' ? { ...measures, change: null, isClear: null, changeHandedOut: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;

@@ -27,6 +27,7 @@ test('a rolling value that stays the same keeps its interval, verdicts and best 
     asked: new Map([[1, [before, asked]]]),
     variationOf: () => variation,
     windowOf: (week: Week) => windowEnding(week, 4),
+    isComputed: () => true,
     kpiAt(_: string, week: Week) {
       const { level, ...more } = parametersAt(week);
       return { ...more, cutoffOf: () => ({ level, answers: 40 }) };

@@ -60,6 +60,8 @@ export type Statistics = {
   variationOf: VariationOf;
   /** Returns the window of rolling values in a week. */
   windowOf: (week: Week) => KpiWindow;
+  /** Returns whether the statistics of a published week are computed, which takes up to some minutes after it was published. */
+  isComputed: (week: Week) => boolean;
   /** Returns the cutoff of a question; undefined if the statistics of the week are not computed yet. */
   questionCutoff: (questionId: number, week: Week, kind: Tested) => Cutoff | undefined;
   groupVarianceOf: (questionId: number, week: Week) => number | null;
@@ -114,6 +116,7 @@ export async function statisticsShown(db: Db, accountId: AccountId, window: Wind
       windows.set(week, known);
       return known;
     },
+    isComputed: (week) => !isDue.has(week),
     questionCutoff: (id, week, kind) =>
       isDue.has(week) ? undefined : variations.get(id)?.get(week)?.cutoffs[kind],
     groupVarianceOf: (id, week) => variations.get(id)?.get(week)?.groupVariance ?? null,

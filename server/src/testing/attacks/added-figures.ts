@@ -164,6 +164,7 @@ export function addedTo(
     asked: history.asked,
     variationOf: variationIn(history),
     windowOf: (week) => windowEnding(week, kpiWeeks),
+    isComputed: () => true,
     questionCutoff: (id, week, kind) =>
       statistics.find((one) => one.week === week)?.questions.find(({ questionId }) => questionId === id)
         ?.cutoffs[kind],
