@@ -27,6 +27,7 @@ import { areFragmentsDue } from './results/fragments/build-fragments.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
 import type { AskedNow, AskOnThread } from './rounds/ask-now.ts';
+import { storeCardLinks } from './rounds/card-links.ts';
 import { readBounces } from './rounds/messages/bounces.ts';
 import { type LinkNotice, sendLinkNotice } from './rounds/messages/link-notices.ts';
 import { openSender } from './rounds/messages/messages.ts';
@@ -218,6 +219,7 @@ function recurringWork({
     { name: 'translate library', cron: '13 * * * *', work: () => translateLibraries(pool) },
     { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
     { name: 'open rounds', cron: '* * * * *', work: toOpen },
+    { name: 'store links of cards', cron: '* * * * *', work: () => storeCardLinks(pool, keys.secrets) },
     { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
     { name: 'send digests', cron: '* * * * *', work: () => sendDigests(now()) },
     ...(bounces

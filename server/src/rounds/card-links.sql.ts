@@ -45,6 +45,26 @@ export async function selectHasLink(db: Db, accountId: AccountId, hash: Buffer):
   return row!.isStored;
 }
 
+/** Returns the open weeks of an account. */
+export async function selectOpenWeeks(tx: Transaction, accountId: AccountId): Promise<Week[]> {
+  const rows = await tx<{ week: Week }[]>`
+    select week from weeks where account_id = ${accountId} and closed_at is null order by week`;
+  return rows.map(({ week }) => week);
+}
+
+/** Returns the open weeks, of all accounts, in which someone who has a card is asked, and has no link of a card yet. */
+export async function selectWeeksWithoutCardLinks(db: Db): Promise<{ accountId: AccountId; week: Week }[]> {
+  return db`
+    select distinct w.account_id as "accountId", w.week as "week"
+    from   weeks w
+    join   cards c on c.account_id = w.account_id
+    join   participants p on p.account_id = w.account_id and p.user_id = c.user_id and p.week = w.week
+    where  w.closed_at is null
+      and  not exists (select 1 from links l
+                       where  l.account_id = w.account_id and l.user_id = c.user_id and l.week = w.week and l.from_card)
+    order  by 1, 2`;
+}
+
 /** Returns the cards of the people who are asked in a week and have no link of a card yet. */
 export async function selectCardsWithoutLink(
   db: Db,
@@ -63,7 +83,8 @@ export async function selectCardsWithoutLink(
 
 /**
  * Stores links of cards in a week that is still open, except for cards that were replaced in the meantime. Links that exist stay as
- * they are.
+ * they are. If someone else changes the week just now, such as by closing it, nothing is stored: waiting for them could last as long as a
+ * large week is closed, and they may wait for the caller.
  */
 export async function insertCardLinks(
   db: Db,
@@ -80,7 +101,7 @@ export async function insertCardLinks(
   await db`
     with open_week as (select 1 from weeks
                        where  account_id = ${accountId} and week = ${week} and closed_at is null
-                       for    share)
+                       for    share skip locked)
     insert into links (hash, account_id, user_id, week, is_exported, from_card, handed_by)
     select decode(n.hash, 'hex'), p.account_id, p.user_id, p.week, true, true, n.by
     from   open_week, jsonb_to_recordset(${db.json(rows)}) as n("userId" integer, digest text, hash text, by integer)

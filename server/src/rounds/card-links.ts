@@ -2,8 +2,8 @@
 // employer (P14). The link is derived from the card and the week, so entering the code again opens the same page. It shows neither
 // answers nor whether there are any, and the first answer to a question stays.
 //
-// When the first card of a week is used, the links of all cards are stored. If only that of the used card were stored, the database and
-// its log would show who has used a card.
+// Using a card stores nothing, so that neither the database and its log nor the time of the response show who has used one: the links of all
+// cards are stored when cards are created, and within a minute after people are asked. Until then a card opens nothing.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Channels } from '../base/messages/channels.ts';
@@ -14,13 +14,15 @@ import { type CardKey, cardKeyOf } from '../cards/card-key.ts';
 import { createCards } from '../cards/cards.ts';
 import { deleteCards, selectCardOwner } from '../cards/cards.sql.ts';
 import type { Kiosk } from '../cards/kiosks.sql.ts';
-import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import {
   deleteCardLinks,
   insertCardLinks,
   selectCardsWithoutLink,
   selectHasLink,
+  selectOpenWeeks,
   selectWeekForCard,
+  selectWeeksWithoutCardLinks,
 } from './card-links.sql.ts';
 
 /**
@@ -52,25 +54,39 @@ export async function openCard(
   if (week === undefined) return undefined;
   if (week === null) return { link: null, language };
   const link = key.linkOf(digest, week);
-  if (!(await selectHasLink(pool, accountId, tokenHash(link)))) await storeLinks(pool, key, accountId, week);
-  return { link, language };
+  return { link: (await selectHasLink(pool, accountId, tokenHash(link))) ? link : null, language };
+}
+
+/**
+ * Stores the links of all cards in open weeks that are not stored yet, because their owners were asked after the cards were created. Runs every
+ * minute, and must not run because someone uses a card.
+ */
+export async function storeCardLinks(pool: Pool, secrets: Sealer): Promise<void> {
+  const due = await selectWeeksWithoutCardLinks(pool);
+  if (due.length === 0) return;
+  const key = await cardKeyOf(pool, secrets);
+  for (const { accountId, week } of due)
+    await inTransaction(pool, (tx) => storeLinks(tx, key, accountId, week));
 }
 
 /** How many links are derived before other requests have their turn. */
 const atOnce = 500;
 
 /** Stores the links of all cards of a week that are not stored yet. */
-async function storeLinks(db: Db, key: CardKey, accountId: AccountId, week: Week): Promise<void> {
-  const cards = await selectCardsWithoutLink(db, accountId, week);
+async function storeLinks(tx: Transaction, key: CardKey, accountId: AccountId, week: Week): Promise<void> {
+  const cards = await selectCardsWithoutLink(tx, accountId, week);
   const links: Parameters<typeof insertCardLinks>[3] = [];
   for (const card of cards) {
     links.push({ ...card, hash: tokenHash(key.linkOf(card.digest, week)) });
     if (links.length % atOnce === 0) await nextTurn();
   }
-  await insertCardLinks(db, accountId, week, links);
+  await insertCardLinks(tx, accountId, week, links);
 }
 
-/** Creates a card for each person, which replaces an earlier one with all its links, and returns the codes in order. */
+/**
+ * Creates a card for each person, which replaces an earlier one with all its links, and returns the codes in order. The links of open weeks are stored
+ * immediately.
+ */
 export async function issueCards(
   tx: Transaction,
   key: CardKey,
@@ -78,7 +94,8 @@ export async function issueCards(
   userIds: number[],
 ): Promise<string[]> {
   const codes = await createCards(tx, key, { accountId, by }, userIds);
-  await deleteCardLinks(tx, accountId, userIds); // last, because insertCardLinks locks the cards
+  await deleteCardLinks(tx, accountId, userIds); // after the cards, because insertCardLinks locks them
+  for (const week of await selectOpenWeeks(tx, accountId)) await storeLinks(tx, key, accountId, week);
   return codes;
 }
 

@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newCode } from '../../cards/card-code.ts';
 import { inTransaction } from '../../db/db.ts';
+import { storeCardLinks } from '../../rounds/card-links.ts';
 import { newLinks } from '../../rounds/links.ts';
 import { noon } from '../../testing/asking.ts';
+import { keepOpen } from '../../testing/keep-open.ts';
 import { answersOfPerson } from '../../testing/kept-answers.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { openWorld, type World } from '../../testing/world.ts';
@@ -303,18 +305,53 @@ describe('the database and the audit log', () => {
     expect(all).toContain('cards created');
   });
 
-  test('do not show who has used a card: the first one that is used stores the links of all, the others nothing', async () => {
+  test('do not show who has used a card: links are stored with the cards, and using a card stores nothing', async () => {
     const office = await openOffice(world, { count: 4 });
     const codes = await office.print();
     const stored = () => world.pool`
       select user_id, xmin::text from links where account_id = ${office.accountId} and from_card order by user_id`;
-    expect(await stored()).toHaveLength(0);
-    await enter(world, codes[2] as string);
     const after = await stored();
     expect(after).toHaveLength(4);
     expect(new Set(after.map(({ xmin }) => xmin as string)).size).toBe(1);
-    for (const code of codes) await enter(world, code);
+    for (const code of codes) expect((await enter(world, code)).link).not.toBeNull();
     expect(await stored()).toEqual(after);
+    // A card that replaces another one, while others are in use.
+    const [replaced = ''] = await office.print([office.userIds[1] as number]);
+    const again = await stored();
+    expect(again).toHaveLength(4);
+    expect((await enter(world, replaced)).link).not.toBeNull();
+    expect(await stored()).toEqual(again);
+  });
+
+  test('do not show it either if people are asked after their cards were created: only the recurring job stores links', async () => {
+    const office = await openOffice(world, { count: 4 });
+    const codes = await office.print();
+    await world.pool`delete from links where account_id = ${office.accountId}`; // as if they had just been asked
+    for (const code of codes) expect((await enter(world, code)).link).toBeNull();
+    const stored = () => world.pool`
+      select user_id, xmin::text from links where account_id = ${office.accountId} order by user_id`;
+    expect(await stored()).toHaveLength(0);
+    await storeCardLinks(world.pool, world.keys.secrets);
+    const after = await stored();
+    expect(new Set(after.map(({ xmin }) => xmin as string)).size).toBe(1);
+    expect(after).toHaveLength(4);
+    await storeCardLinks(world.pool, world.keys.secrets);
+    for (const code of codes) expect((await enter(world, code)).link).not.toBeNull();
+    expect(await stored()).toEqual(after);
+  });
+
+  test('a card that is replaced while a week is closed gets no link, and neither waits for the other', async () => {
+    const office = await openOffice(world, { count: 4 });
+    await office.print();
+    const release = await keepOpen(
+      world.pool,
+      (tx) => tx`select from weeks where account_id = ${office.accountId} for update`,
+    );
+    const [code = ''] = await office.print([office.userIds[1] as number]);
+    expect((await enter(world, code)).link).toBeNull();
+    await release();
+    await storeCardLinks(world.pool, world.keys.secrets);
+    expect((await enter(world, code)).link).not.toBeNull();
   });
 
   test('are enough for no one: with another secrets key, as in a copy of the database, cards open nothing', async () => {

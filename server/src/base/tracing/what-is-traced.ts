@@ -53,6 +53,7 @@ export const tracedThreads: ReadonlySet<string> = new Set(['files', 'pushes']);
  */
 export const untracedJobs: ReadonlySet<string> = new Set([
   'open rounds',
+  'store links of cards',
   'send messages',
   'read bounces',
   'show live weeks',
