@@ -23,6 +23,7 @@ import { deleteEmailsBefore } from './people/users.sql.ts';
 import { translateLibraries } from './questions/translate-library.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { hasEndedWeeks } from './results/close-week.ts';
+import { deleteLeftStatistics } from './results/left-statistics.sql.ts';
 import { areFragmentsDue } from './results/fragments/build-fragments.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
@@ -244,6 +245,11 @@ const deletionsOf = ({
   { name: 'delete old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
   { name: 'delete changes of dry runs', cron: '27 * * * *', work: () => deleteUnappliedChangesDue(pool) },
   { name: 'delete abandoned pushes', cron: '51 * * * *', work: () => deleteAbandonedPushes(pool) },
+  {
+    name: 'delete statistics of closed weeks',
+    cron: '57 * * * *',
+    work: () => deleteLeftStatistics(pool),
+  },
   { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
   { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
   {

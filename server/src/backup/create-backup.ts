@@ -17,7 +17,7 @@ import { nameOfKey, readKeyNames } from '../sealing/key-names.ts';
 import { type BlockWriter, blockSize, openBlocks } from './blocks.ts';
 import { type Contents, contentsOf, type End, type Head, type TableEnd, tableName } from './contents.ts';
 import { failedBackup } from './faults.ts';
-import { firstSchema, leftOutOf } from './left-out.ts';
+import { firstSchema, jobsToCopy, leftOutOf } from './left-out.ts';
 
 /** Called now and then. `share`: how much is done, from 0 to 1. `table`: the present one. */
 export type OnProgress = (share: number, table: string) => void;
@@ -96,7 +96,8 @@ async function addTable(
 ): Promise<TableEnd> {
   const counted = { rows: 0, bytes: 0, hash: createHash('sha256') };
   let [buffer, length] = [Buffer.allocUnsafeSlow(blockSize), 0];
-  const rows = copyTable(tx, table, table.of === 'soundings' ? { ...leftOutOf(table.name), without } : {});
+  const leftOut = table.of === 'soundings' ? { ...leftOutOf(table.name), without } : jobsToCopy(table.name);
+  const rows = copyTable(tx, table, leftOut);
   for await (const chunk of rows) {
     for (let start = 0; start < chunk.length;) {
       const copied = chunk.copy(buffer, length, start);

@@ -40,3 +40,7 @@ export const leftOutOf = (table: string): { expressions?: Record<string, string>
   isEmpty: emptied.has(table),
   ...(Object.hasOwn(replaced, table) && { expressions: replaced[table] as Record<string, string> }),
 });
+
+/** The condition for rows of the tables of jobs to be copied: no notices about links of open weeks (rounds/messages/link-notices.sql.ts). */
+export const jobsToCopy = (table: string): { only?: string } =>
+  table === '_private_jobs' ? { only: `coalesce(key, '') not like 'link notice %'` } : {};

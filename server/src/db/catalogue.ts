@@ -89,7 +89,7 @@ export async function useFixedFormats(tx: Transaction): Promise<void> {
 
 /**
  * Yields the rows of a table as COPY writes them. `expressions`: what to write instead of a column, in SQL. `isEmpty`: writes no row.
- * `without`: the accounts whose rows are left out.
+ * `without`: the accounts whose rows are left out. `only`: a condition for rows, in SQL.
  */
 export async function* copyTable(
   tx: Transaction,
@@ -98,14 +98,24 @@ export async function* copyTable(
     expressions = {},
     isEmpty = false,
     without = [],
-  }: { expressions?: Record<string, string>; isEmpty?: boolean; without?: readonly AccountId[] },
+    only,
+  }: {
+    expressions?: Record<string, string>;
+    isEmpty?: boolean;
+    without?: readonly AccountId[];
+    only?: string;
+  },
 ): AsyncGenerator<Buffer, void> {
   if (isEmpty) return;
   const list = columns.map((column) => expressions[column] ?? quoted(column)).join(', ');
   const table = nameOf({ of, name });
-  const isFiltered = without.length > 0 && columns.includes('account_id');
-  const isPlain = !isFiltered && columns.every((column) => expressions[column] === undefined);
-  const rows = isFiltered ? ` where account_id not in (${without.map(Math.trunc).join(', ')})` : '';
+  const ofOthers =
+    without.length > 0 && columns.includes('account_id')
+      ? `account_id not in (${without.map(Math.trunc).join(', ')})`
+      : undefined;
+  const conditions = [ofOthers, only].filter((one) => one !== undefined);
+  const isPlain = conditions.length === 0 && columns.every((column) => expressions[column] === undefined);
+  const rows = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '';
   // A plain table is copied without a query, which is faster.
   const source = isPlain ? `${table} (${list})` : `(select ${list} from ${table}${rows})`;
   yield* copyOut(tx.unsafe(`copy ${source} to stdout`));

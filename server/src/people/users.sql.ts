@@ -90,6 +90,12 @@ export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the users
+  // Notices to earlier addresses (rounds/messages/link-notices.sql.ts).
+  await tx`
+    select graphile_worker.complete_jobs(array_agg(id))
+    from   graphile_worker.jobs
+    where  key like ${`link notice ${accountId} %`} and split_part(key, ' ', 5) = any(${userIds.map(String)})
+    having count(*) > 0`;
 }
 
 /** Returns whether another user has the externalId or the normalized address. */

@@ -16,6 +16,12 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
     tx`delete from messages where account_id = ${accountId} and week = ${week}`,
     tx`delete from participants where account_id = ${accountId} and week = ${week}`,
     deleteLinks(),
+    // Notices that wait to be sent (link-notices.sql.ts).
+    tx`
+      select graphile_worker.complete_jobs(array_agg(id))
+      from   graphile_worker.jobs
+      where  key like ${`link notice ${accountId} ${week} %`}
+      having count(*) > 0`,
     tx`
       update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
       where  account_id = ${accountId} and week = ${week}`,
@@ -64,8 +70,9 @@ export async function insertDigestWeek(
 
 /**
  * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
- * vacuum, which might never come.
+ * vacuum, which might never come. Those that name people are analyzed as well (left-statistics.sql.ts).
  */
 export async function vacuumDeleted(pool: Pool): Promise<void> {
-  await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
+  await pool`vacuum answers, assignments, week_keys, weeks`;
+  await pool`vacuum (analyze) links, messages, participants`;
 }

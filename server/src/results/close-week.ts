@@ -16,6 +16,7 @@ import {
   selectLargeClosing,
   vacuumDeleted,
 } from './close-week.sql.ts';
+import { deleteLeftStatistics } from './left-statistics.sql.ts';
 import { computeFigures, openWeekKey, writeFigures } from './published-figures.ts';
 import { selectWeek } from './published-figures.sql.ts';
 
@@ -60,14 +61,15 @@ async function closeLocked(
 }
 
 /**
- * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, and vacuums
- * the tables. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
+ * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, vacuums
+ * the tables, and deletes what PostgreSQL knows about their former rows. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
  * minute (EpochChain.advance).
  */
 export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.chain.advance();
   await deleteLeftLinks(pool);
   await vacuumDeleted(pool);
+  await deleteLeftStatistics(pool);
 }
 
 /**

@@ -4,7 +4,8 @@ import type { AccountId, Db } from '../../db/db.ts';
 
 /**
  * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and queues a
- * message to each of these addresses. A link sent to a new address replaces the old one (P13).
+ * message to each of these addresses. A link sent to a new address replaces the old one (P13). The key of the job names the week and the user, so that
+ * it is deleted with them (close-week.sql.ts, users.sql.ts), and left out of backups.
  */
 export async function replaceLinks(
   db: Db,
@@ -25,15 +26,15 @@ export async function replaceLinks(
     select graphile_worker.add_job(
              'mail link notice',
              json_build_object('accountId', n.account_id, 'userId', n.user_id, 'week', n.week, 'to', n.sent_to),
-             queue_name := 'mail')
+             queue_name := 'mail',
+             job_key := concat_ws(' ', 'link notice', n.account_id, n.week, n.user_id, n.sent_to))
     from   (select distinct account_id, user_id, week, sent_to from gone) n`;
 }
 
-/** Returns what the message needs to address the person; undefined if the person no longer exists. */
+/** Returns what the message needs to address the person; undefined if the person no longer exists, or the week has closed. */
 export async function selectNoticeReader(
   db: Db,
-  accountId: AccountId,
-  userId: number,
+  { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
 ): Promise<{ company: string; firstName: string; language: string } | undefined> {
   const [row] = await db<{ company: string; firstName: string; language: string }[]>`
     select a.name                           as "company",
@@ -41,6 +42,7 @@ export async function selectNoticeReader(
            coalesce(u.language, a.language) as "language"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    where  u.account_id = ${accountId} and u.user_id = ${userId}`;
+    where  u.account_id = ${accountId} and u.user_id = ${userId}
+      and  exists (select from weeks w where w.account_id = ${accountId} and w.week = ${week} and w.closed_at is null)`;
   return row;
 }

@@ -2,11 +2,15 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
 import { openLink } from '../../answers/answering.ts';
+import { jobsToCopy } from '../../backup/left-out.ts';
 import { openLog } from '../../base/log.ts';
+import { copyTable, selectTables } from '../../db/catalogue.ts';
 import { inTransaction } from '../../db/db.ts';
 import { openSilentSmtp } from '../../mail/silent-smtp.fixture.ts';
 import { Deferred } from '../../sending/outcomes.ts';
 import { openMailer } from '../../mail/mailer.ts';
+import { deleteUsers } from '../../people/users.sql.ts';
+import { closeWeekNow } from '../../results/close-week.ts';
 import { askPeople, noon } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions, type TestSmtp } from '../../testing/smtp.ts';
@@ -88,6 +92,50 @@ describe('a link sent to an earlier address', () => {
       expect(await opens(link)).toBe(true);
       expect(await noticesOf(accountId)).toEqual([]);
     }
+  });
+});
+
+describe('a notice that waits to be sent', () => {
+  async function waiting() {
+    const one = await moved();
+    await send((await newMailServer()).url, friday);
+    expect(await noticesOf(one.accountId)).toHaveLength(1);
+    return one;
+  }
+
+  test('is deleted when the week closes, and one that is tried later is not sent', async () => {
+    const [one, other] = [await waiting(), await waiting()];
+    const { accountId, userId, week } = one;
+    await closeWeekNow(database.pool, database.keys, accountId, week, Date.parse('2026-11-24T12:00:00Z'));
+    expect([await noticesOf(accountId), await noticesOf(other.accountId)]).toMatchObject([[], [{}]]);
+    const smtp = await newMailServer();
+    const notice = { accountId, userId, week, to: 'p1@example.org' };
+    await sendLinkNotice(database.pool, { mailer: mailerTo(smtp.url) }, notice, log);
+    expect(smtp.mails).toHaveLength(0);
+  });
+
+  test('is deleted with the person', async () => {
+    const { accountId, userId } = await waiting();
+    await inTransaction(database.pool, (tx) => deleteUsers(tx, accountId, [userId + 1_000_000]));
+    expect(await noticesOf(accountId)).toHaveLength(1);
+    await inTransaction(database.pool, (tx) => deleteUsers(tx, accountId, [userId]));
+    expect(await noticesOf(accountId)).toEqual([]);
+  });
+
+  test('is not in a backup, and other jobs are', async () => {
+    await waiting();
+    const { pool } = database;
+    await pool`select graphile_worker.add_job('mail file report', '{"accountId": 1}')`;
+    const copied = await inTransaction(pool, async (tx) => {
+      const jobs = (await selectTables(tx)).find(
+        ({ of, name }) => of === 'jobs' && name === '_private_jobs',
+      )!;
+      let text = '';
+      for await (const rows of copyTable(tx, jobs, jobsToCopy(jobs.name))) text += rows.toString();
+      return text;
+    });
+    expect(copied).toContain('{"accountId": 1}');
+    expect(copied).not.toContain('p1@example.org');
   });
 });
 

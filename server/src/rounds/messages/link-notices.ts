@@ -25,7 +25,7 @@ export async function sendLinkNotice(
   notice: LinkNotice,
   log: Log,
 ): Promise<void> {
-  const { accountId, userId, to } = notice;
+  const { accountId, to } = notice;
   // The log doesn't say whose link it is: a reminder may have replaced the link, only people who have not answered get
   // reminders, and logs are kept longer than the week.
   const about = { accountId };
@@ -34,8 +34,8 @@ export async function sendLinkNotice(
     const setting = isMail ? 'SMTP_URL' : 'SMS_PROVIDER';
     return log.warn(about, `Replaced-link notice not sent: ${setting} is not set`);
   }
-  const reader = await selectNoticeReader(pool, accountId, userId);
-  if (!reader) return; // the person has been removed in the meantime
+  const reader = await selectNoticeReader(pool, notice);
+  if (!reader) return; // the person has been removed in the meantime, or the week has closed
   try {
     if (isMail) await mailer?.send({ id: idOf(notice), to, ...replacedNotice(reader) });
     else await gateway?.send(noticeSms(notice, reader));

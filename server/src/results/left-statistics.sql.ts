@@ -1,0 +1,38 @@
+// What PostgreSQL keeps about the values of deleted rows: ANALYZE stores samples of each column for planning statements, such as the users with
+// more than one link, who are those who were reminded. It stores new ones instead while a table has rows, but keeps those of an empty table.
+import { inTransaction, isLostRace, type Pool } from '../db/db.ts';
+
+/** The columns about single people in tables whose rows are deleted when a week closes, with their types. */
+const personal = {
+  links: { user_id: 'integer', sent_to: 'text' },
+  messages: { user_id: 'integer', state: 'text' },
+  participants: { user_id: 'integer' },
+} as const;
+
+/**
+ * Replaces the statistics of these tables by those of the rows that are left, and deletes those of empty tables. A table that others use at this moment keeps
+ * them until the next call. Runs after weeks have closed, and every hour.
+ */
+export async function deleteLeftStatistics(pool: Pool): Promise<void> {
+  for (const [table, columns] of Object.entries(personal)) {
+    const isEmpty = async (db: Pool) =>
+      (
+        await db.unsafe<{ isEmpty: boolean }[]>(`
+          select not exists (select from ${table})
+                 and exists (select from pg_stats
+                             where  schemaname = current_schema() and tablename = '${table}'
+                               and  attname in ('${Object.keys(columns).join("', '")}')) as "isEmpty"`)
+      )[0]?.isEmpty;
+    if (!(await isEmpty(pool))) continue;
+    await inTransaction(pool, async (tx) => {
+      await tx`set local lock_timeout = '200ms'`;
+      await tx.unsafe(`lock table ${table} in access exclusive mode`);
+      if (!(await isEmpty(tx as unknown as Pool))) return;
+      // Setting the type of a column deletes its statistics, also if the type is the same. Nothing is rewritten.
+      const types = Object.entries(columns).map(([name, type]) => `alter column ${name} type ${type}`);
+      await tx.unsafe(`alter table ${table} ${types.join(', ')}`);
+    }).catch((error: unknown) => {
+      if (!isLostRace(error)) throw error;
+    });
+  }
+}
