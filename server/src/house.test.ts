@@ -384,6 +384,7 @@ const writtenByOthers = [
   'people/users.sql.ts: deleteEmailsBefore',
   'people/users.sql.ts: deleteUsers',
   'pulls/pulls.sql.ts: deleteOldFetches',
+  'results/left-statistics.sql.ts: deleteLeftStatistics',
   'rounds/messages/messages.sql.ts: insertRefusal',
   'rounds/messages/opt-outs.sql.ts: setDigests',
   'rounds/messages/opt-outs.sql.ts: setSurveyEmails',
