@@ -13,7 +13,8 @@ import { until } from '../../testing/until.ts';
 import type { JsonResponse, TestAccount } from '../../testing/world.ts';
 import { list, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
 import { updateLostRuns } from '../runs.sql.ts';
-import { deleteAbandonedPushes } from './parts.ts';
+import { deleteAbandonedPushes, readPush } from './parts.ts';
+import { deletePushRow } from './parts.sql.ts';
 import { showProcessing } from '../runs.sql.ts';
 
 useService();
@@ -470,6 +471,22 @@ describe('interrupted pushes', () => {
     expect((await send(account, 'DELETE', `/${id}`)).status).toBe(404);
     expect(await world.pool`select 1 from push_parts where account_id = ${account.id}`).toEqual([]);
     await open(account);
+  });
+
+  test('deleting an applied push does not delete the one that was opened in its place meanwhile', async () => {
+    const account = await world.account();
+    const applied = await openThree(account);
+    await commit(account, applied, 3);
+    await inTransaction(world.pool, async (tx) => {
+      // A request to delete the applied push that has just found it.
+      expect((await readPush(tx, account.id, applied)).state).toBe('applied');
+      await openThree(account);
+      await deletePushRow(tx, account.id, applied);
+    });
+    const [left] = await world.pool`
+      select push_id <> ${applied} as "isOther", (select count(*)::integer from push_parts where account_id = ${account.id}) as "parts"
+      from   pushes where account_id = ${account.id}`;
+    expect(left).toEqual({ isOther: true, parts: 3 });
   });
 
   test('a commit whose process was killed is failed, and can be repeated', async () => {

@@ -51,7 +51,7 @@ export async function openPush(pool: Pool, accountId: AccountId, id: string): Pr
     if (present && isOver(present)) {
       await lockPushRow(tx, accountId);
       const locked = await selectPush(tx, accountId);
-      if (locked && isOver(locked)) await deletePushRow(tx, accountId);
+      if (locked && isOver(locked)) await deletePushRow(tx, accountId, locked.id);
     }
     if (!(await insertPush(tx, accountId, id))) {
       const other = (await selectPush(tx, accountId))?.id;
@@ -134,7 +134,7 @@ export async function deletePush(pool: Pool, accountId: AccountId, id: string): 
   await inTransaction(pool, async (tx) => {
     const push = await pushOf(tx, accountId, id);
     if (stateOf(push) !== 'applied') await lockOpenPush(tx, accountId, id);
-    await deletePushRow(tx, accountId);
+    await deletePushRow(tx, accountId, id);
   });
 }
 
