@@ -187,7 +187,8 @@ type Shape = {
 type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
 type SchemaError = { keyword: string; schemaPath: string; params: Record<string, unknown> };
 
-function shapeOf(schema: TSchema): Shape {
+/** Splits up a schema. */
+export function shapeOf(schema: TSchema): Shape {
   const { properties, required, items, additionalProperties } = schema as {
     properties?: Record<string, TSchema>;
     required?: string[];
@@ -208,7 +209,7 @@ function shapeOf(schema: TSchema): Shape {
 type About = { path: string; externalId?: string };
 
 /** Returns the valid parts of an object. Adds a fault for each invalid part and for each missing required field. */
-function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
+export function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
   const read: JsonObject = {};
   for (const [name, { isRequired }] of shape.fields) {
     if (!isRequired || Object.hasOwn(object, name)) continue;
@@ -289,7 +290,7 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
 }
 
 /** Adds a fault for each unknown field at the top level and in the settings, so that a misspelled limit is never ignored (decision B4). */
-function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
+export function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (allowed.includes(key)) continue;
     findings.fault(() => ({
@@ -311,7 +312,8 @@ function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, f
   }
 }
 
-function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
+/** Returns whether a value is an object, and adds a fault if it is not. */
+export function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
   if (isJsonObject(value)) return true;
   findings.fault({
     type: 'wrong type',

@@ -11,7 +11,15 @@ import { inTransaction } from '../../db/db.ts';
 import { rowsOf } from '../../testing/organizations.ts';
 import { until } from '../../testing/until.ts';
 import type { JsonResponse, TestAccount } from '../../testing/world.ts';
-import { list, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
+import {
+  list,
+  refused as refusedPush,
+  runOf,
+  settings,
+  useService,
+  userIds,
+  world,
+} from '../organization.fixture.ts';
 import { updateLostRuns } from '../runs.sql.ts';
 import { deleteAbandonedPushes, readPush } from './parts.ts';
 import { deletePushRow } from './parts.sql.ts';
@@ -327,6 +335,39 @@ describe('what is refused', () => {
       expect([body, status, problem.details.length > 0]).toEqual([body, 400, true]);
     }
     expect((await send(account, 'GET', `/${id}`)).body.run).toBeNull();
+  });
+
+  test('the faults of a commit are those of a push in one request: each mistake once, with its type and a suggestion', async () => {
+    const account = await world.account();
+    const id = await openThree(account);
+    const faultsOf = async (body: unknown) => {
+      const { status, body: problem } = await send(account, 'POST', `/${id}/commit`, body);
+      expect([status, problem.message]).toEqual([400, expect.stringContaining('Nothing was applied: ')]);
+      return problem.details.map(({ type, path, message }) => [type, path, message]);
+    };
+    const misspelt = { validateonly: false, maxUsersCreated: -1, forceSetLanguage: 'yes' };
+    const inOne = (await refusedPush(account, { settings: misspelt })).map((fault) => [
+      fault.type,
+      fault.path,
+      fault.message,
+    ]);
+    expect(inOne[0]).toEqual([
+      'unknown field',
+      '/settings/validateonly',
+      expect.stringContaining('Did you mean "validateOnly"? Allowed fields: validateOnly, '),
+    ]);
+    expect(await faultsOf({ parts: 3, settings: misspelt })).toEqual(inOne);
+    expect(await faultsOf({ part: 3, settings: 'none' })).toEqual([
+      [
+        'unknown field',
+        '/part',
+        'Unknown field "part". Did you mean "parts"? Allowed fields: parts, settings.',
+      ],
+      ['missing field', '/parts', '"parts" is required.'],
+      ['wrong type', '/settings', '"settings" must be an object, not a string.'],
+    ]);
+    expect(await faultsOf({ parts: 0 })).toEqual([['out of range', '/parts', '"parts" must be >= 1.']]);
+    expect(await faultsOf([])).toEqual([['wrong type', '', 'The body must be an object, not an array.']]);
   });
 
   test('too many entries, too large parts, and numbers that no part has', async () => {

@@ -2,15 +2,22 @@
 // while that run is, it has been applied if the run was, and otherwise it is open.
 import { abandonedPushHours, limitNames, maxUsersOfPush } from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
-import type { Settings } from '@soundings/contract/organization.ts';
-import { Commit, type Push, type PushChanges } from '@soundings/contract/people/push-parts.ts';
+import { fieldsOf, type Settings } from '@soundings/contract/organization.ts';
+import {
+  Commit,
+  CommitSettings,
+  type Push,
+  type PushChanges,
+} from '@soundings/contract/people/push-parts.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts';
 import { mayCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { isObject, readFields, refuseUnknown, shapeOf } from '../check.ts';
+import { newFindings } from '../findings.ts';
+import { requestFaultOf } from '../run-end.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
 import {
   deletePushRow,
@@ -142,17 +149,20 @@ export async function deletePush(pool: Pool, accountId: AccountId, id: string): 
 export const deleteAbandonedPushes = (pool: Pool): Promise<void> =>
   deleteUnusedPushes(pool, abandonedPushHours);
 
-const commitCheck = Compile(Commit);
+const commitShape = shapeOf(Commit);
 
 /** Reads the body of a commit. Throws a Fault that lists what is wrong with it. */
 function readCommit(body: JsonValue): Commit {
-  if (commitCheck.Check(body)) return { parts: body.parts, settings: (body.settings ?? {}) as Settings };
-  const details = commitCheck.Errors(body).map(({ instancePath, message }): Detail => ({
-    type: 'wrong type',
-    message: `${instancePath === '' ? 'The body' : instancePath} ${message}.`,
-    path: instancePath,
-  }));
-  throw new Fault('invalid', 'wrong type', details[0]?.message ?? 'The body is invalid.', { details });
+  const findings = newFindings();
+  if (isObject(body, '', findings)) {
+    refuseUnknown(body, fieldsOf(Commit), '', findings);
+    const sent = body['settings'];
+    if (isJsonObject(sent)) refuseUnknown(sent, fieldsOf(CommitSettings), '/settings', findings);
+    const { parts, settings } = readFields(body, commitShape, { path: '' }, findings);
+    if (findings.faultCount() === 0)
+      return { parts: parts as number, settings: (settings ?? {}) as Settings };
+  }
+  throw requestFaultOf(findings);
 }
 
 /**
