@@ -101,12 +101,16 @@ export async function readPush(db: Db, accountId: AccountId, id: string): Promis
 async function pushOf(db: Db, accountId: AccountId, id: string): Promise<StoredPush> {
   const push = await selectPush(db, accountId);
   if (push?.id === id) return push;
-  throw new Fault(
+  throw pushNotFound(id);
+}
+
+/** Returns the Fault for a push that does not exist. */
+export const pushNotFound = (id: string): Fault =>
+  new Fault(
     'not_found',
     'push not found',
     `There is no push in parts ${id}. It may have been deleted: that happens ${abandonedPushHours} hours after the last request.`,
   );
-}
 
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */
 export async function lockOpenPush(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
