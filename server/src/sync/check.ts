@@ -97,7 +97,7 @@ function readList<T extends { externalId: string }>(
   return list.map((value, i) => {
     if (onlyCount(check, value, findings)) return countedEntry as T;
     const place = `${path}/${i}`;
-    const entry = isObject(value, place, findings) ? read(value, place, findings) : ({} as T);
+    const entry = isObject(value, place, findings, entryAt(place)) ? read(value, place, findings) : ({} as T);
     // An entry without an externalId keeps its position in the list under a stand-in that no real entry can have.
     return entry.externalId === undefined ? { ...entry, externalId: standIn(i) } : entry;
   });
@@ -232,12 +232,19 @@ export function readFields(object: JsonObject, shape: Shape, about: About, findi
 }
 
 /** Returns the valid parts of a value, or undefined if there are none. Invalid array entries leave a gap, so the others keep their positions. */
-function readPart(value: JsonValue, shape: Shape, about: About, findings: Findings): JsonValue | undefined {
+function readPart(
+  value: JsonValue,
+  shape: Shape,
+  about: About,
+  findings: Findings,
+  name = nameAt(about.path),
+): JsonValue | undefined {
   if (shape.check.Check(value)) return value;
   if (shape.items && Array.isArray(value)) {
     const read: JsonValue[] = Array.from({ length: value.length });
     for (const [i, entry] of value.entries()) {
-      const part = readPart(entry, shape.items, { ...about, path: `${about.path}/${i}` }, findings);
+      const path = `${about.path}/${i}`;
+      const part = readPart(entry, shape.items, { ...about, path }, findings, entryAt(path));
       if (part !== undefined) read[i] = part;
     }
     return read;
@@ -246,7 +253,7 @@ function readPart(value: JsonValue, shape: Shape, about: About, findings: Findin
   if (hasParts && kindOf(value) === 'an object') {
     return readFields(value as JsonObject, shape, about, findings);
   }
-  findings.fault(() => ({ ...about, ...explain(shape.check, value, about.path) }));
+  findings.fault(() => ({ ...about, ...explain(shape.check, value, about.path, name) }));
   return undefined;
 }
 
@@ -313,11 +320,16 @@ function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, f
 }
 
 /** Returns whether a value is an object, and adds a fault if it is not. */
-export function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
+export function isObject(
+  value: JsonValue,
+  path: string,
+  findings: Findings,
+  name = nameAt(path),
+): value is JsonObject {
   if (isJsonObject(value)) return true;
   findings.fault({
     type: 'wrong type',
-    message: `${nameAt(path)} must be an object, not ${kindOf(value)}.`,
+    message: `${name} must be an object, not ${kindOf(value)}.`,
     path,
   });
   return false;
@@ -334,8 +346,7 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
 }
 
 /** Describes how a value differs from its schema: what it is and what it must be. */
-function explain(check: SchemaCheck, value: JsonValue, path: string): FieldFault {
-  const name = nameAt(path);
+function explain(check: SchemaCheck, value: JsonValue, path: string, name: string): FieldFault {
   const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
   const { keyword, params } = error as SchemaError;
   if (keyword === 'enum') {
@@ -365,6 +376,8 @@ function kindOf(value: JsonValue): string {
 }
 
 const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldNameAt(path)));
+/** An entry of a list has a position instead of a name. */
+const entryAt = (path: string) => `The entry at ${path}`;
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {
