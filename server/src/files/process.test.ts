@@ -1,6 +1,6 @@
 // How files of users and groups change the organization: who is created, changed and removed, limits and approval, and mails.
 import { describe, expect, test } from 'vitest';
-import { changeAccount } from '../accounts/accounts.ts';
+import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
@@ -27,6 +27,7 @@ import {
   useDatabase,
 } from './process.fixture.ts';
 import { refuseOutdated } from '../scim/applying/removals.ts';
+import { until } from '../testing/until.ts';
 
 useDatabase();
 
@@ -307,6 +308,25 @@ describe('a file above a limit', () => {
     const audited = await pool`
       select action from audit_entries where account_id = ${acme.id} and subject = ${runId} and action = 'run refused'`;
     expect(audited).toHaveLength(1);
+  });
+
+  test('cannot be approved if a newer file arrives while the approval waits for another run', async () => {
+    const { acme, report } = await pendingFile();
+    const approval = await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, acme.id);
+      const waiting = approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated });
+      waiting.catch(() => {});
+      await until(async () => {
+        const locks = await pool`
+          select from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query like '%from accounts%'`;
+        return locks.length > 0;
+      });
+      await arrive(acme, 'users.csv', three);
+      return { waiting };
+    });
+    await expect(approval.waiting).rejects.toMatchObject({ code: 'plan changed' });
+    expect(await peopleOf(acme)).toHaveLength(3);
   });
 
   test('cannot be approved after a newer file with its name had errors', async () => {

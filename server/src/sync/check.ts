@@ -30,10 +30,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
 
-const settingsShape = shapeOf(Settings);
-const userShape = shapeOf(User);
-const groupShape = shapeOf(OrganizationGroup);
-const accessFields = shapeOf(AccessInfo).fields;
+const settingsShape = splitSchema(Settings);
+const userShape = splitSchema(User);
+const groupShape = splitSchema(OrganizationGroup);
+const accessFields = splitSchema(AccessInfo).fields;
 
 /** A request that was read, with the position of each externalId in its list. */
 export type SentOrganization = Organization & {
@@ -188,7 +188,7 @@ type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): Sch
 type SchemaError = { keyword: string; schemaPath: string; params: Record<string, unknown> };
 
 /** Splits up a schema. */
-export function shapeOf(schema: TSchema): Shape {
+export function splitSchema(schema: TSchema): Shape {
   const { properties, required, items, additionalProperties } = schema as {
     properties?: Record<string, TSchema>;
     required?: string[];
@@ -196,13 +196,13 @@ export function shapeOf(schema: TSchema): Shape {
     additionalProperties?: TSchema | boolean;
   };
   const fields = Object.entries(properties ?? {}).map(
-    ([name, one]) => [name, { ...shapeOf(one), isRequired: required?.includes(name) ?? false }] as const,
+    ([name, one]) => [name, { ...splitSchema(one), isRequired: required?.includes(name) ?? false }] as const,
   );
   return {
     check: Compile(schema),
     fields: new Map(fields),
-    items: items && shapeOf(items),
-    rest: typeof additionalProperties === 'object' ? shapeOf(additionalProperties) : undefined,
+    items: items && splitSchema(items),
+    rest: typeof additionalProperties === 'object' ? splitSchema(additionalProperties) : undefined,
   };
 }
 

@@ -11,15 +11,7 @@ import { inTransaction } from '../../db/db.ts';
 import { rowsOf } from '../../testing/organizations.ts';
 import { until } from '../../testing/until.ts';
 import type { JsonResponse, TestAccount } from '../../testing/world.ts';
-import {
-  list,
-  refused as refusedPush,
-  runOf,
-  settings,
-  useService,
-  userIds,
-  world,
-} from '../organization.fixture.ts';
+import { list, refused, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
 import { updateLostRuns } from '../runs.sql.ts';
 import { deleteAbandonedPushes, readPush } from './parts.ts';
 import { deletePushRow } from './parts.sql.ts';
@@ -168,9 +160,9 @@ describe('a push in parts', () => {
     for (const part of [1, 2, 3]) await put(account, id, part, { users: people(part * 100, 100) });
     const before = await lastUserId();
     await commit(account, id, 3, { validateOnly: true, maxUsersCreated: 300 });
-    const refused = await commit(account, id, 3);
-    expect(refused).toMatchObject({ state: 'open', run: { outcome: 'refused' } });
-    expect(refused.run?.details).toMatchObject([
+    const tooMany = await commit(account, id, 3);
+    expect(tooMany).toMatchObject({ state: 'open', run: { outcome: 'refused' } });
+    expect(tooMany.run?.details).toMatchObject([
       { type: 'limit exceeded', setting: 'maxUsersCreated', limit: 200, count: 300 },
     ]);
     expect(await userIds(account)).toEqual([]);
@@ -346,7 +338,7 @@ describe('what is refused', () => {
       return problem.details.map(({ type, path, message }) => [type, path, message]);
     };
     const misspelt = { validateonly: false, maxUsersCreated: -1, forceSetLanguage: 'yes' };
-    const inOne = (await refusedPush(account, { settings: misspelt })).map((fault) => [
+    const inOne = (await refused(account, { settings: misspelt })).map((fault) => [
       fault.type,
       fault.path,
       fault.message,
@@ -474,13 +466,13 @@ test('without the right to create temporary tables, a push is refused before its
   const database = new URL(world.databaseUrl).pathname.slice(1);
   await world.pool.unsafe(`revoke temporary on database ${database} from public, current_user`);
   try {
-    const refused = await send(await world.account(), 'POST', '');
-    expect([refused.status, refused.body.message]).toEqual([
+    const unopened = await send(await world.account(), 'POST', '');
+    expect([unopened.status, unopened.body.message]).toEqual([
       503,
       expect.stringContaining('does not allow temporary tables'),
     ]);
     const { run } = await commit(account, id, 3);
-    expect(run).toMatchObject({ outcome: 'failed', message: refused.body.message });
+    expect(run).toMatchObject({ outcome: 'failed', message: unopened.body.message });
     expect(await userIds(account)).toEqual([]);
   } finally {
     await world.pool.unsafe(`grant temporary on database ${database} to current_user`);

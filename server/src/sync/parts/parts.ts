@@ -15,7 +15,7 @@ import { Fault } from '../../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts';
 import { mayCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import { isObject, readFields, refuseUnknown, shapeOf } from '../check.ts';
+import { isObject, readFields, refuseUnknown, splitSchema } from '../check.ts';
 import { newFindings } from '../findings.ts';
 import { requestFaultOf } from '../run-end.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
@@ -153,7 +153,7 @@ export async function deletePush(pool: Pool, accountId: AccountId, id: string): 
 export const deleteAbandonedPushes = (pool: Pool): Promise<void> =>
   deleteUnusedPushes(pool, abandonedPushHours);
 
-const commitShape = shapeOf(Commit);
+const commitShape = splitSchema(Commit);
 
 /** Reads the body of a commit. Throws a Fault that lists what is wrong with it. */
 function readCommit(body: JsonValue): Commit {
