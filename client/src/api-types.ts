@@ -749,7 +749,7 @@ export interface components {
              */
             outcome: "processing" | "validated" | "applied" | "refused" | "failed";
             validateOnly: boolean;
-            /** @description Why the run was refused. */
+            /** @description Why the run was refused or has failed. */
             message?: string;
             /** @description The errors of a refused run. */
             details?: components["schemas"]["Detail"][];

@@ -298,7 +298,8 @@ export const detailTypes = {
     'Warning: the file refers to groups by name instead of externalId. Each name matches exactly one group.',
   'ambiguous name':
     'The file refers to a group by a name that several groups have. Use the externalId instead. For a manager this is a warning, and the name is ignored.',
-  'plan changed': 'The changes of the pending run are out of date. Send the file again.',
+  'plan changed':
+    'The changes of the pending run are out of date, or a newer file with the same name replaced its own. Send the file again.',
 
   managed: 'This is managed by your HR system. Change it there, or take it over first.',
   'changed since': 'Someone else has changed this since you opened it. Reload it and try again.',

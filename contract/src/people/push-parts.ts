@@ -71,7 +71,7 @@ export const PushRun = Type.Object(
         'validated: a dry run without errors. failed: the run was interrupted and nothing was applied. Commit again.',
     }),
     validateOnly: Type.Boolean(),
-    message: Type.Optional(Type.String({ description: 'Why the run was refused.' })),
+    message: Type.Optional(Type.String({ description: 'Why the run was refused or has failed.' })),
     details: Type.Optional(Type.Array(Detail, { description: 'The errors of a refused run.' })),
     plan: Type.Optional(
       Type.String({

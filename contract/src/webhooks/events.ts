@@ -11,7 +11,7 @@ export const eventTypes = {
   'run.refused':
     'An organization request, a file or a change of the directory (SCIM) was refused because of errors, or was not approved in time. Nothing was applied.',
   'run.rejected':
-    'A pending run was rejected, its file was processed again, or the directory took the changes back. Nothing was applied.',
+    'A pending run was rejected, its file was processed again or replaced by a newer one, or the directory took the changes back. Nothing was applied.',
   'file.processed': 'A file was processed, whatever the outcome.',
   'pull.failing':
     'A list could not be fetched by its schedule, and is not tried again before it. Sent once until it works again.',

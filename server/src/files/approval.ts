@@ -2,13 +2,20 @@
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
 import { updateApproved } from '../sync/runs.sql.ts';
 import { type SentByFile, staleRun, synchronizeFile } from '../sync/sync.ts';
-import { addMails, type StoredFileReport, updateReport, updateToRepeat } from './process.sql.ts';
+import {
+  addMails,
+  selectReplacedName,
+  type StoredFileReport,
+  updateReport,
+  updateToRepeat,
+} from './process.sql.ts';
 import { reportMessageOf } from './report-texts.ts';
 import { addProcessing } from './store.sql.ts';
 
@@ -29,7 +36,7 @@ export type Approval = { by: Decider; peopleRemoved: number; groupsRemoved: numb
 
 /**
  * Applies a pending run, with exactly the changes that were shown. `approval` is given by the console. Throws a Fault: not_found;
- * conflict if the run is not pending or its changes have changed since; invalid if the number of removed people or groups
+ * conflict if the run is not pending, its changes have changed since or a newer file has replaced its own; invalid if the number of removed people or groups
  * differs from `approval`. The run then stays pending. Returns the report of its file; undefined if it has none.
  */
 export async function approveRun(
@@ -41,6 +48,7 @@ export async function approveRun(
 ): Promise<StoredFileReport | undefined> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
+    await refuseReplaced(tx, accountId, runId);
     const { organization, planDigest, removed } = await takePendingRun(tx, accountId, runId);
     if (approval) {
       refuseOtherNumber('people', approval.peopleRemoved, removed.people);
@@ -64,6 +72,15 @@ export async function approveRun(
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
     return report.report;
   });
+}
+
+/** Throws a Fault (conflict) if a newer file has replaced the one of a run: its changes would undo the correction. */
+async function refuseReplaced(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
+  const name = await selectReplacedName(tx, accountId, runId);
+  if (name === undefined) return;
+  throw staleRun(
+    `A newer file with the name ${quote(name)} was uploaded, so the changes of run ${runId} can't be applied any more. See the report of the newer file: if it awaits approval, approve that run; if it has errors, send a corrected file.`,
+  );
 }
 
 function refuseOtherNumber(of: 'people' | 'groups', typed: number, removed: number): void {

@@ -173,6 +173,42 @@ export async function updateToRepeat(
   return row;
 }
 
+/**
+ * Returns the name of the file that a run came from, if a newer file with this name has replaced it and the run was not applied. The newer
+ * file may still be waiting, and may have errors. Dry runs and refused uploads replace nothing.
+ */
+export async function selectReplacedName(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+): Promise<string | undefined> {
+  const [row] = await tx<{ name: string }[]>`
+    select f.name as "name"
+    from   files f
+    join   runs r on r.account_id = f.account_id and r.run_id = f.run_id
+    where  f.account_id = ${accountId} and f.run_id::text = ${runId} and r.outcome in ('pending', 'refused')
+      and  exists (select 1 from files later
+                   where  later.account_id = ${accountId} and later.name = f.name and later.arrival > f.arrival
+                     and  not later.is_refused and not later.is_dry_run)`;
+  return row?.name;
+}
+
+/** Returns the pending runs of earlier files with the same name as a file, and locks them. */
+export async function selectReplacedRuns(
+  tx: Transaction,
+  accountId: AccountId,
+  { id, name }: Pick<WaitingFile, 'id' | 'name'>,
+): Promise<string[]> {
+  const rows = await tx<{ runId: string }[]>`
+    select r.run_id as "runId"
+    from   runs r
+    join   files earlier on earlier.account_id = r.account_id and earlier.run_id = r.run_id
+    where  r.account_id = ${accountId} and r.outcome = 'pending' and earlier.name = ${name}
+      and  earlier.arrival < (select arrival from files where account_id = ${accountId} and file_id = ${id})
+    for    update of r`;
+  return rows.map(({ runId }) => runId);
+}
+
 /** Changes the report of the file that a run came from. Returns the report, or undefined if the file has been deleted. */
 export async function updateReport(
   tx: Transaction,

@@ -1,6 +1,6 @@
 // How files of users and groups change the organization: who is created, changed and removed, limits and approval, and mails.
 import { describe, expect, test } from 'vitest';
-import { changeAccount } from '../accounts/accounts.ts';
+import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
@@ -8,7 +8,10 @@ import { defineAttribute } from '../people/attributes.changes.ts';
 import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
 import { approveRun } from './approval.ts';
+import { processFiles } from './queue.ts';
 import {
+  arrive,
+  log,
   pool,
   type Company,
   company,
@@ -24,6 +27,7 @@ import {
   useDatabase,
 } from './process.fixture.ts';
 import { refuseOutdated } from '../scim/applying/removals.ts';
+import { until } from '../testing/until.ts';
 
 useDatabase();
 
@@ -270,6 +274,91 @@ describe('a file above a limit', () => {
     expect((await listRuns(pool, acme.id, 50)).find(({ id }) => id === report.runId)?.outcome).toBe(
       'pending',
     );
+  });
+
+  /** Expects that a run can't be approved because of a newer file, and that nothing is applied. */
+  async function expectReplaced(acme: Company, runId: string) {
+    const before = await peopleOf(acme);
+    await expect(
+      approveRun(pool, acme.id, runId, { deleteGroupResults, refuseOutdated }),
+    ).rejects.toMatchObject({
+      code: 'plan changed',
+      message: expect.stringContaining('A newer file with the name "users.csv"'),
+    });
+    expect(await peopleOf(acme)).toEqual(before);
+  }
+  const outcomeOf = async (acme: Company, runId: string) =>
+    (await listRuns(pool, acme.id, 50)).find(({ id }) => id === runId)?.outcome;
+
+  test('cannot be approved from when a newer file with its name waits, and ends when that is processed', async () => {
+    const { acme, report } = await pendingFile();
+    const runId = report.runId!;
+    await arrive(acme, 'users.csv', three);
+    await expectReplaced(acme, runId);
+    expect(await outcomeOf(acme, runId)).toBe('pending');
+    await processFiles(pool, acme.id, deleteGroupResults, log);
+    expect(await lastReport(acme)).toMatchObject({ outcome: 'applied' });
+    expect(await outcomeOf(acme, runId)).toBe('refused');
+    const [old] = await pool`select report from files where account_id = ${acme.id} and run_id = ${runId}`;
+    expect(old).toMatchObject({
+      report: { outcome: 'refused', message: expect.stringContaining('newer file') },
+    });
+    expect(await pool`select 1 from pending_runs where account_id = ${acme.id}`).toEqual([]);
+    await expectReplaced(acme, runId);
+    const audited = await pool`
+      select action from audit_entries where account_id = ${acme.id} and subject = ${runId} and action = 'run refused'`;
+    expect(audited).toHaveLength(1);
+  });
+
+  test('cannot be approved if a newer file arrives while the approval waits for another run', async () => {
+    const { acme, report } = await pendingFile();
+    const approval = await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, acme.id);
+      const waiting = approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated });
+      waiting.catch(() => {});
+      await until(async () => {
+        const locks = await pool`
+          select from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query like '%from accounts%'`;
+        return locks.length > 0;
+      });
+      await arrive(acme, 'users.csv', three);
+      return { waiting };
+    });
+    await expect(approval.waiting).rejects.toMatchObject({ code: 'plan changed' });
+    expect(await peopleOf(acme)).toHaveLength(3);
+  });
+
+  test('cannot be approved after a newer file with its name had errors', async () => {
+    const { acme, report } = await pendingFile();
+    expect(await send(acme, 'users.csv', 'Nonsense\n1\n')).toMatchObject({ outcome: 'refused' });
+    expect(await outcomeOf(acme, report.runId!)).toBe('refused');
+    await expectReplaced(acme, report.runId!);
+  });
+
+  test('leaves only the newer run to approve if the newer file exceeds a limit, too', async () => {
+    const { acme, report } = await pendingFile();
+    const newer = await send(acme, 'users.csv', lines(header, '002;Bo;Berg;bo@example.com;south'));
+    expect(newer).toMatchObject({ outcome: 'pending' });
+    await expectReplaced(acme, report.runId!);
+    const approved = await approveRun(pool, acme.id, newer.runId!, { deleteGroupResults, refuseOutdated });
+    expect(approved).toMatchObject({ outcome: 'applied' });
+    expect((await peopleOf(acme)).map(({ id }) => id)).toEqual(['002']);
+    await expect(
+      approveRun(pool, acme.id, newer.runId!, { deleteGroupResults, refuseOutdated }),
+    ).rejects.toMatchObject({ code: 'run not pending' });
+  });
+
+  test('can be approved after a file with another name, a refused upload and a dry run', async () => {
+    const { acme, report } = await pendingFile();
+    await send(acme, 'groups.csv', groupsFile);
+    await expect(arrive(acme, 'users.csv', '')).rejects.toMatchObject({ code: 'file validation' });
+    await arrive(acme, 'users.csv', three);
+    await pool`update files set is_dry_run = true where account_id = ${acme.id} and processed_at is null`;
+    await processFiles(pool, acme.id, deleteGroupResults, log);
+    expect(await lastReport(acme)).toMatchObject({ outcome: 'validated' });
+    await approveRun(pool, acme.id, report.runId!, { deleteGroupResults, refuseOutdated });
+    expect((await peopleOf(acme)).map(({ id }) => id)).toEqual(['001']);
   });
 
   test('can be approved only in its own account', async () => {

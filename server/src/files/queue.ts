@@ -1,7 +1,7 @@
 // The queue of files: files of an account are processed one at a time, in the order of their arrival (decision C8), and retried
 // after errors. Only the process that holds the account's turn reads its files. The turn is a lock of a connection, so it ends
 // with its process (decisions/0018).
-import { accountById } from '../accounts/accounts.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Fault } from '../base/errors.ts';
@@ -174,6 +174,7 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: 
   const findings = newFindings();
   findings.fault({ type: 'file not processed', message });
   await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, account.id);
     if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();
     if (file.runId !== null) await updateFailed(tx, account.id, file.runId, message);
     const entry = { subject: file.id, details: { file: file.name } };

@@ -30,10 +30,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
 
-const settingsShape = shapeOf(Settings);
-const userShape = shapeOf(User);
-const groupShape = shapeOf(OrganizationGroup);
-const accessFields = shapeOf(AccessInfo).fields;
+const settingsShape = splitSchema(Settings);
+const userShape = splitSchema(User);
+const groupShape = splitSchema(OrganizationGroup);
+const accessFields = splitSchema(AccessInfo).fields;
 
 /** A request that was read, with the position of each externalId in its list. */
 export type SentOrganization = Organization & {
@@ -97,7 +97,7 @@ function readList<T extends { externalId: string }>(
   return list.map((value, i) => {
     if (onlyCount(check, value, findings)) return countedEntry as T;
     const place = `${path}/${i}`;
-    const entry = isObject(value, place, findings) ? read(value, place, findings) : ({} as T);
+    const entry = isObject(value, place, findings, entryAt(place)) ? read(value, place, findings) : ({} as T);
     // An entry without an externalId keeps its position in the list under a stand-in that no real entry can have.
     return entry.externalId === undefined ? { ...entry, externalId: standIn(i) } : entry;
   });
@@ -187,7 +187,8 @@ type Shape = {
 type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
 type SchemaError = { keyword: string; schemaPath: string; params: Record<string, unknown> };
 
-function shapeOf(schema: TSchema): Shape {
+/** Splits up a schema. */
+export function splitSchema(schema: TSchema): Shape {
   const { properties, required, items, additionalProperties } = schema as {
     properties?: Record<string, TSchema>;
     required?: string[];
@@ -195,20 +196,20 @@ function shapeOf(schema: TSchema): Shape {
     additionalProperties?: TSchema | boolean;
   };
   const fields = Object.entries(properties ?? {}).map(
-    ([name, one]) => [name, { ...shapeOf(one), isRequired: required?.includes(name) ?? false }] as const,
+    ([name, one]) => [name, { ...splitSchema(one), isRequired: required?.includes(name) ?? false }] as const,
   );
   return {
     check: Compile(schema),
     fields: new Map(fields),
-    items: items && shapeOf(items),
-    rest: typeof additionalProperties === 'object' ? shapeOf(additionalProperties) : undefined,
+    items: items && splitSchema(items),
+    rest: typeof additionalProperties === 'object' ? splitSchema(additionalProperties) : undefined,
   };
 }
 
 type About = { path: string; externalId?: string };
 
 /** Returns the valid parts of an object. Adds a fault for each invalid part and for each missing required field. */
-function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
+export function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
   const read: JsonObject = {};
   for (const [name, { isRequired }] of shape.fields) {
     if (!isRequired || Object.hasOwn(object, name)) continue;
@@ -231,12 +232,19 @@ function readFields(object: JsonObject, shape: Shape, about: About, findings: Fi
 }
 
 /** Returns the valid parts of a value, or undefined if there are none. Invalid array entries leave a gap, so the others keep their positions. */
-function readPart(value: JsonValue, shape: Shape, about: About, findings: Findings): JsonValue | undefined {
+function readPart(
+  value: JsonValue,
+  shape: Shape,
+  about: About,
+  findings: Findings,
+  name = nameAt(about.path),
+): JsonValue | undefined {
   if (shape.check.Check(value)) return value;
   if (shape.items && Array.isArray(value)) {
     const read: JsonValue[] = Array.from({ length: value.length });
     for (const [i, entry] of value.entries()) {
-      const part = readPart(entry, shape.items, { ...about, path: `${about.path}/${i}` }, findings);
+      const path = `${about.path}/${i}`;
+      const part = readPart(entry, shape.items, { ...about, path }, findings, entryAt(path));
       if (part !== undefined) read[i] = part;
     }
     return read;
@@ -245,7 +253,7 @@ function readPart(value: JsonValue, shape: Shape, about: About, findings: Findin
   if (hasParts && kindOf(value) === 'an object') {
     return readFields(value as JsonObject, shape, about, findings);
   }
-  findings.fault(() => ({ ...about, ...explain(shape.check, value, about.path) }));
+  findings.fault(() => ({ ...about, ...explain(shape.check, value, about.path, name) }));
   return undefined;
 }
 
@@ -289,7 +297,7 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
 }
 
 /** Adds a fault for each unknown field at the top level and in the settings, so that a misspelled limit is never ignored (decision B4). */
-function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
+export function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (allowed.includes(key)) continue;
     findings.fault(() => ({
@@ -311,11 +319,17 @@ function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, f
   }
 }
 
-function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
+/** Returns whether a value is an object, and adds a fault if it is not. */
+export function isObject(
+  value: JsonValue,
+  path: string,
+  findings: Findings,
+  name = nameAt(path),
+): value is JsonObject {
   if (isJsonObject(value)) return true;
   findings.fault({
     type: 'wrong type',
-    message: `${nameAt(path)} must be an object, not ${kindOf(value)}.`,
+    message: `${name} must be an object, not ${kindOf(value)}.`,
     path,
   });
   return false;
@@ -332,8 +346,7 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
 }
 
 /** Describes how a value differs from its schema: what it is and what it must be. */
-function explain(check: SchemaCheck, value: JsonValue, path: string): FieldFault {
-  const name = nameAt(path);
+function explain(check: SchemaCheck, value: JsonValue, path: string, name: string): FieldFault {
   const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
   const { keyword, params } = error as SchemaError;
   if (keyword === 'enum') {
@@ -363,6 +376,8 @@ function kindOf(value: JsonValue): string {
 }
 
 const nameAt = (path: string) => (path === '' ? 'The body' : quote(fieldNameAt(path)));
+/** An entry of a list has a position instead of a name. */
+const entryAt = (path: string) => `The entry at ${path}`;
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {

@@ -247,6 +247,19 @@ describe('unknown keys and wrong types (decision B4)', () => {
     expect(details.map(({ type }) => type)).toEqual(['wrong type']);
   });
 
+  test('names an entry of a list by its position, and an attribute whose name is a number by its name', async () => {
+    const account = await world.account();
+    await createManually.attribute(account, '0');
+    const odd = { accessInfo: { memberOf: ['a', 1] }, externalProperties: { 0: 5 } };
+    const details = await refusedData(account, { groups: [unit('a'), 'b'], users: [null, person('1', odd)] });
+    expect(details.map(({ message }) => message)).toEqual([
+      'The entry at /data/groups/1 must be an object, not a string.',
+      'The entry at /data/users/0 must be an object, not null.',
+      'The entry at /data/users/1/accessInfo/memberOf/1 must be a string, not a number.',
+      '"0" must be a string or null, not a number.',
+    ]);
+  });
+
   test('refuses a duplicate key', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1')] });

@@ -118,6 +118,10 @@ export async function showProcessing(tx: Transaction, accountId: AccountId, id: 
     select pg_advisory_xact_lock_shared(${runLocks}::integer, hashtext(${accountId}::integer || ' ' || ${id}::uuid)) as account_id`;
 }
 
+/** For pushes in one request and for commits, which can also wait for too long. */
+const lostMessage =
+  'The run did not end: the service was interrupted, or the run waited for too long. Nothing was applied. Send the request again, or commit the push in parts again.';
+
 /**
  * Marks the runs of requests that no transaction is processing as failed, in every account. If the run of a request is just about to start,
  * its own result overwrites this at the end. The commit of a push in parts may wait for a minute before it starts.
@@ -136,7 +140,7 @@ export async function updateLostRuns(db: Db): Promise<void> {
       where  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(account_id || ' ' || run_id))
     )
     update runs r
-    set    outcome = 'failed'
+    set    outcome = 'failed', message = ${lostMessage}
     from   lost
     where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'`;
 }

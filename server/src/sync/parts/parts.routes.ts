@@ -4,12 +4,21 @@ import { partedPush, type Push } from '@soundings/contract/people/push-parts.ts'
 import { Fault, invalidParameter } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/json.ts';
 import type { Log } from '../../base/log.ts';
+import { quote } from '../../base/text.ts';
 import { type AccountId, asFault, type Pool } from '../../db/db.ts';
 import type { RequestContext } from '../../http/operations.ts';
 import type { Server } from '../../http/server.ts';
 import type { Pushes } from '../pushes.ts';
 import { updateFailed } from '../runs.sql.ts';
-import { beginCommit, deletePush, openPush, readPush, readPushChanges, refuseUsedPush } from './parts.ts';
+import {
+  beginCommit,
+  deletePush,
+  openPush,
+  pushNotFound,
+  readPush,
+  readPushChanges,
+  refuseUsedPush,
+} from './parts.ts';
 
 type Dependencies = { pool: Promise<Pool>; pushes: Promise<Pushes>; log: Log };
 
@@ -41,10 +50,11 @@ export function servePushParts(server: Server, dependencies: Dependencies): void
 
 const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Returns the ID of the push. An ID of another form gets the response of one that does not exist. */
+/** Returns the ID of the push. Throws a Fault (not_found) if no push can have it. */
 function idOf({ params }: RequestContext): string {
   const id = params['pushId'] as string;
-  return isId.test(id) ? id : '00000000-0000-0000-0000-000000000000';
+  if (!isId.test(id)) throw pushNotFound(quote(id));
+  return id;
 }
 
 function wholeNumber(name: string, text: string, first: number, last: number): number {

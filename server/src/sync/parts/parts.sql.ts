@@ -70,9 +70,9 @@ export async function limitLockWait(tx: Transaction): Promise<void> {
   await tx`set local lock_timeout = '5s'`;
 }
 
-/** Deletes the push of the account, with its parts. */
-export async function deletePushRow(tx: Transaction, accountId: AccountId): Promise<void> {
-  await tx`delete from pushes where account_id = ${accountId}`;
+/** Deletes a push with its parts. Does nothing if another one has replaced it in the meantime. */
+export async function deletePushRow(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
+  await tx`delete from pushes where account_id = ${accountId} and push_id = ${id}`;
 }
 
 /** Deletes, in every account, the pushes that were not used for `hours`, and those that are a week old. Those that a commit is processing stay. */

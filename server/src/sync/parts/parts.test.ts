@@ -11,9 +11,10 @@ import { inTransaction } from '../../db/db.ts';
 import { rowsOf } from '../../testing/organizations.ts';
 import { until } from '../../testing/until.ts';
 import type { JsonResponse, TestAccount } from '../../testing/world.ts';
-import { list, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
+import { list, refused, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
 import { updateLostRuns } from '../runs.sql.ts';
-import { deleteAbandonedPushes } from './parts.ts';
+import { deleteAbandonedPushes, readPush } from './parts.ts';
+import { deletePushRow } from './parts.sql.ts';
 import { showProcessing } from '../runs.sql.ts';
 
 useService();
@@ -159,9 +160,9 @@ describe('a push in parts', () => {
     for (const part of [1, 2, 3]) await put(account, id, part, { users: people(part * 100, 100) });
     const before = await lastUserId();
     await commit(account, id, 3, { validateOnly: true, maxUsersCreated: 300 });
-    const refused = await commit(account, id, 3);
-    expect(refused).toMatchObject({ state: 'open', run: { outcome: 'refused' } });
-    expect(refused.run?.details).toMatchObject([
+    const tooMany = await commit(account, id, 3);
+    expect(tooMany).toMatchObject({ state: 'open', run: { outcome: 'refused' } });
+    expect(tooMany.run?.details).toMatchObject([
       { type: 'limit exceeded', setting: 'maxUsersCreated', limit: 200, count: 300 },
     ]);
     expect(await userIds(account)).toEqual([]);
@@ -328,6 +329,39 @@ describe('what is refused', () => {
     expect((await send(account, 'GET', `/${id}`)).body.run).toBeNull();
   });
 
+  test('the faults of a commit are those of a push in one request: each mistake once, with its type and a suggestion', async () => {
+    const account = await world.account();
+    const id = await openThree(account);
+    const faultsOf = async (body: unknown) => {
+      const { status, body: problem } = await send(account, 'POST', `/${id}/commit`, body);
+      expect([status, problem.message]).toEqual([400, expect.stringContaining('Nothing was applied: ')]);
+      return problem.details.map(({ type, path, message }) => [type, path, message]);
+    };
+    const misspelt = { validateonly: false, maxUsersCreated: -1, forceSetLanguage: 'yes' };
+    const inOne = (await refused(account, { settings: misspelt })).map((fault) => [
+      fault.type,
+      fault.path,
+      fault.message,
+    ]);
+    expect(inOne[0]).toEqual([
+      'unknown field',
+      '/settings/validateonly',
+      expect.stringContaining('Did you mean "validateOnly"? Allowed fields: validateOnly, '),
+    ]);
+    expect(await faultsOf({ parts: 3, settings: misspelt })).toEqual(inOne);
+    expect(await faultsOf({ part: 3, settings: 'none' })).toEqual([
+      [
+        'unknown field',
+        '/part',
+        'Unknown field "part". Did you mean "parts"? Allowed fields: parts, settings.',
+      ],
+      ['missing field', '/parts', '"parts" is required.'],
+      ['wrong type', '/settings', '"settings" must be an object, not a string.'],
+    ]);
+    expect(await faultsOf({ parts: 0 })).toEqual([['out of range', '/parts', '"parts" must be >= 1.']]);
+    expect(await faultsOf([])).toEqual([['wrong type', '', 'The body must be an object, not an array.']]);
+  });
+
   test('too many entries, too large parts, and numbers that no part has', async () => {
     const account = await world.account();
     const id = await open(account);
@@ -402,8 +436,10 @@ describe('what is refused', () => {
       expect(foreign.body.message.replace(id, absent)).toBe(none.body.message);
     }
     expect((await send(owner, 'GET', `/${id}`)).body).toMatchObject({ parts: [1, 2, 3], run: null });
-    for (const path of ['/x', "/'", '/..%2f', `/${id.toUpperCase()}`])
-      expect([path, (await send(owner, 'GET', path)).status]).toEqual([path, 404]);
+    for (const sent of ['x', "'", '../', id.toUpperCase()]) {
+      const { status, body } = await send(owner, 'GET', `/${encodeURIComponent(sent)}`);
+      expect([status, body.message]).toEqual([404, expect.stringContaining(` ${JSON.stringify(sent)}. `)]);
+    }
   });
 
   test('tokens without the scope, and no token', async () => {
@@ -430,13 +466,13 @@ test('without the right to create temporary tables, a push is refused before its
   const database = new URL(world.databaseUrl).pathname.slice(1);
   await world.pool.unsafe(`revoke temporary on database ${database} from public, current_user`);
   try {
-    const refused = await send(await world.account(), 'POST', '');
-    expect([refused.status, refused.body.message]).toEqual([
+    const unopened = await send(await world.account(), 'POST', '');
+    expect([unopened.status, unopened.body.message]).toEqual([
       503,
       expect.stringContaining('does not allow temporary tables'),
     ]);
     const { run } = await commit(account, id, 3);
-    expect(run).toMatchObject({ outcome: 'failed', message: refused.body.message });
+    expect(run).toMatchObject({ outcome: 'failed', message: unopened.body.message });
     expect(await userIds(account)).toEqual([]);
   } finally {
     await world.pool.unsafe(`grant temporary on database ${database} to current_user`);
@@ -472,6 +508,22 @@ describe('interrupted pushes', () => {
     await open(account);
   });
 
+  test('deleting an applied push does not delete the one that was opened in its place meanwhile', async () => {
+    const account = await world.account();
+    const applied = await openThree(account);
+    await commit(account, applied, 3);
+    await inTransaction(world.pool, async (tx) => {
+      // A request to delete the applied push that has just found it.
+      expect((await readPush(tx, account.id, applied)).state).toBe('applied');
+      await openThree(account);
+      await deletePushRow(tx, account.id, applied);
+    });
+    const [left] = await world.pool`
+      select push_id <> ${applied} as "isOther", (select count(*)::integer from push_parts where account_id = ${account.id}) as "parts"
+      from   pushes where account_id = ${account.id}`;
+    expect(left).toEqual({ isOther: true, parts: 3 });
+  });
+
   test('a commit whose process was killed is failed, and can be repeated', async () => {
     const account = await world.account();
     const id = await openThree(account);
@@ -495,9 +547,10 @@ describe('interrupted pushes', () => {
     expect((await send(account, 'GET', `/${id}`)).body).toMatchObject({
       state: 'open',
       parts: [1, 2, 3],
-      run: { id: run, outcome: 'failed' },
+      run: { id: run, outcome: 'failed', message: expect.stringContaining('commit the push in parts again') },
     });
-    expect((await commit(account, id, 3)).state).toBe('applied');
+    const again = await commit(account, id, 3);
+    expect([again.state, again.run?.message]).toEqual(['applied', undefined]);
   });
 
   test('a commit that loses its connection has failed, has applied nothing, and can be repeated', async () => {

@@ -2,15 +2,22 @@
 // while that run is, it has been applied if the run was, and otherwise it is open.
 import { abandonedPushHours, limitNames, maxUsersOfPush } from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
-import type { Settings } from '@soundings/contract/organization.ts';
-import { Commit, type Push, type PushChanges } from '@soundings/contract/people/push-parts.ts';
+import { fieldsOf, type Settings } from '@soundings/contract/organization.ts';
+import {
+  Commit,
+  CommitSettings,
+  type Push,
+  type PushChanges,
+} from '@soundings/contract/people/push-parts.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import { Compile } from 'typebox/compile';
 import { accountById } from '../../accounts/accounts.ts';
 import { Fault } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts';
 import { mayCreateTemporaryTables } from '../../db/database-facts.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { isObject, readFields, refuseUnknown, splitSchema } from '../check.ts';
+import { newFindings } from '../findings.ts';
+import { requestFaultOf } from '../run-end.ts';
 import { insertRun, type RunStart } from '../runs.sql.ts';
 import {
   deletePushRow,
@@ -51,7 +58,7 @@ export async function openPush(pool: Pool, accountId: AccountId, id: string): Pr
     if (present && isOver(present)) {
       await lockPushRow(tx, accountId);
       const locked = await selectPush(tx, accountId);
-      if (locked && isOver(locked)) await deletePushRow(tx, accountId);
+      if (locked && isOver(locked)) await deletePushRow(tx, accountId, locked.id);
     }
     if (!(await insertPush(tx, accountId, id))) {
       const other = (await selectPush(tx, accountId))?.id;
@@ -94,12 +101,16 @@ export async function readPush(db: Db, accountId: AccountId, id: string): Promis
 async function pushOf(db: Db, accountId: AccountId, id: string): Promise<StoredPush> {
   const push = await selectPush(db, accountId);
   if (push?.id === id) return push;
-  throw new Fault(
+  throw pushNotFound(id);
+}
+
+/** Returns the Fault for a push that does not exist. */
+export const pushNotFound = (id: string): Fault =>
+  new Fault(
     'not_found',
     'push not found',
     `There is no push in parts ${id}. It may have been deleted: that happens ${abandonedPushHours} hours after the last request.`,
   );
-}
 
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */
 export async function lockOpenPush(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
@@ -134,7 +145,7 @@ export async function deletePush(pool: Pool, accountId: AccountId, id: string): 
   await inTransaction(pool, async (tx) => {
     const push = await pushOf(tx, accountId, id);
     if (stateOf(push) !== 'applied') await lockOpenPush(tx, accountId, id);
-    await deletePushRow(tx, accountId);
+    await deletePushRow(tx, accountId, id);
   });
 }
 
@@ -142,17 +153,20 @@ export async function deletePush(pool: Pool, accountId: AccountId, id: string): 
 export const deleteAbandonedPushes = (pool: Pool): Promise<void> =>
   deleteUnusedPushes(pool, abandonedPushHours);
 
-const commitCheck = Compile(Commit);
+const commitShape = splitSchema(Commit);
 
 /** Reads the body of a commit. Throws a Fault that lists what is wrong with it. */
 function readCommit(body: JsonValue): Commit {
-  if (commitCheck.Check(body)) return { parts: body.parts, settings: (body.settings ?? {}) as Settings };
-  const details = commitCheck.Errors(body).map(({ instancePath, message }): Detail => ({
-    type: 'wrong type',
-    message: `${instancePath === '' ? 'The body' : instancePath} ${message}.`,
-    path: instancePath,
-  }));
-  throw new Fault('invalid', 'wrong type', details[0]?.message ?? 'The body is invalid.', { details });
+  const findings = newFindings();
+  if (isObject(body, '', findings)) {
+    refuseUnknown(body, fieldsOf(Commit), '', findings);
+    const sent = body['settings'];
+    if (isJsonObject(sent)) refuseUnknown(sent, fieldsOf(CommitSettings), '/settings', findings);
+    const { parts, settings } = readFields(body, commitShape, { path: '' }, findings);
+    if (findings.faultCount() === 0)
+      return { parts: parts as number, settings: (settings ?? {}) as Settings };
+  }
+  throw requestFaultOf(findings);
 }
 
 /**
