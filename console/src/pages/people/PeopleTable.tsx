@@ -33,7 +33,7 @@ export function PeopleTable({ windows, selection, ...shared }: TableProps) {
       key: 'choose',
       title: t('people.choose'),
       hideTitle: true,
-      width: 40,
+      width: 28,
       cell: (row) => (
         <Checkbox
           label={t('people.chooseOne', { name: personName(row) })}
@@ -74,7 +74,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'name',
       title: t('people.name'),
-      width: 'minmax(150px, 1.3fr)',
+      width: 'minmax(178px, 1.3fr)',
       sortable: true,
       cell: (row) => (
         <span className={css['person']}>
@@ -98,7 +98,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'group',
       title: t('people.group'),
-      width: 'minmax(120px, 1.2fr)',
+      width: 'minmax(110px, 1.2fr)',
       wideOnly: true,
       cell: ({ group, groupCount }) =>
         group && (
@@ -111,7 +111,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'role',
       title: t('people.role'),
-      width: 100,
+      width: 96,
       sortable: true,
       wideOnly: 'large',
       cell: ({ role }) => <span className={css['soft']}>{t(`role.${role}`)}</span>,
@@ -126,7 +126,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'created',
       title: t('people.added'),
-      width: 100,
+      width: 96,
       sortable: true,
       wideOnly: 'large',
       cell: ({ createdAt }) => <span className={css['soft']}>{day(createdAt)}</span>,
