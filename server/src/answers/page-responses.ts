@@ -75,6 +75,9 @@ const headersOf = ({ style, script }: PageAssets) => ({
   ].join('; '),
 });
 
+/** The short pages have the style of the answering page, wherever they are. */
+const plainHeaders = headersOf(pageAssets);
+
 /** The headers of responses to the page's script, which contain no page. They are shorter, because there is one for each answer. */
 const headersForScript = {
   'cache-control': 'no-store',
@@ -146,7 +149,10 @@ export function plain(
 ): FastifyReply {
   const language = browserLanguage(request);
   if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
-  return reply.code(status).send(plainPage(pageAssets, language, kind, more));
+  return reply
+    .code(status)
+    .headers(plainHeaders)
+    .send(plainPage(pageAssets, language, kind, more));
 }
 
 /** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */

@@ -77,6 +77,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
       title: t('groups.peopleColumn'),
       width: 90,
       align: 'end',
+      wideOnly: true,
       cell: ({ people }) => number(people),
     },
     {

@@ -33,7 +33,7 @@ export function PeopleTable({ windows, selection, ...shared }: TableProps) {
       key: 'choose',
       title: t('people.choose'),
       hideTitle: true,
-      width: 40,
+      width: 28,
       cell: (row) => (
         <Checkbox
           label={t('people.chooseOne', { name: personName(row) })}
@@ -74,7 +74,7 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'name',
       title: t('people.name'),
-      width: 'minmax(180px, 1.3fr)',
+      width: 'minmax(178px, 1.3fr)',
       sortable: true,
       cell: (row) => (
         <span className={css['person']}>
@@ -90,15 +90,15 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'email',
       title: t('people.email'),
-      width: 'minmax(160px, 1.5fr)',
+      width: 'minmax(140px, 1.5fr)',
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'medium',
       cell: (row) => <Email row={row} />,
     },
     {
       key: 'group',
       title: t('people.group'),
-      width: 'minmax(140px, 1.2fr)',
+      width: 'minmax(110px, 1.2fr)',
       wideOnly: true,
       cell: ({ group, groupCount }) =>
         group && (
@@ -111,24 +111,24 @@ function factColumns(t: Translator, day: (iso: string) => string): Column<Person
     {
       key: 'role',
       title: t('people.role'),
-      width: 112,
+      width: 96,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ role }) => <span className={css['soft']}>{t(`role.${role}`)}</span>,
     },
     {
       key: 'status',
       title: t('people.status'),
-      width: 176,
-      wideOnly: true,
+      width: 160,
+      wideOnly: 'medium',
       cell: (row) => <PersonStatus person={row} />,
     },
     {
       key: 'created',
       title: t('people.added'),
-      width: 112,
+      width: 96,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ createdAt }) => <span className={css['soft']}>{day(createdAt)}</span>,
     },
   ];

@@ -42,16 +42,19 @@ export function ReportSheet({ report }: { report: PrintedReport }) {
 }
 
 function Findings({ findings, response }: PrintedReport) {
+  if (findings.items.length === 0 && response === null) return null;
   return (
     <div className={css['band']}>
-      <section>
-        <h3 className={css['heading']}>{findings.title}</h3>
-        <ul className={css['findings']}>
-          {findings.items.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      </section>
+      {findings.items.length > 0 && (
+        <section>
+          <h3 className={css['heading']}>{findings.title}</h3>
+          <ul className={css['findings']}>
+            {findings.items.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       {response && (
         <section>
           <h3 className={css['heading']}>{response.title}</h3>

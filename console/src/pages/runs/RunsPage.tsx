@@ -107,7 +107,7 @@ function useColumns(): Column<RunRow>[] {
     {
       key: 'source',
       title: t('runs.source'),
-      width: 'minmax(180px, 2fr)',
+      width: 'minmax(110px, 2fr)',
       cell: (row) => <Source run={row} />,
     },
     {

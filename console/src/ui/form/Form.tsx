@@ -1,5 +1,5 @@
-// A form. It keeps its input, shows the service's errors at their fields, moves to the first invalid field, and asks before unsaved
-// input is lost.
+// A form. It keeps its input, shows the service's errors at their fields, moves to the first invalid field or to the error of the whole
+// form, and asks before unsaved input is lost.
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api.ts';
@@ -72,7 +72,7 @@ export function useForm<Values extends object, Response = unknown>(options: Opti
       error: state.errors[name],
     };
   }
-  /** Shows errors by field name and for the form as a whole. Moves to the first invalid field. */
+  /** Shows errors by field name and for the form as a whole. Moves to the first invalid field, or else to the error of the whole. */
   const refuse = (wrong: Record<string, string>, whole?: string) =>
     change((form) => refused(form, wrong, whole));
   async function submit() {
@@ -161,9 +161,13 @@ export function Form<Values extends object>({
   children: ReactNode;
 }) {
   const element = useRef<HTMLFormElement>(null);
+  const fault = useRef<HTMLDivElement>(null);
   const findFaults = useNativeFaults();
   useEffect(() => {
-    if (form.attempt > 0) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (form.attempt === 0) return;
+    const invalid = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    // The focus scrolls it into view.
+    (invalid ?? fault.current)?.focus();
   }, [form.attempt]);
   function send(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -177,7 +181,7 @@ export function Form<Values extends object>({
     <form ref={element} className={css['form']} noValidate onSubmit={send}>
       {form.fault !== undefined && (
         <div className={css['fault']}>
-          <Notice tone="bad" live>
+          <Notice tone="bad" live ref={fault}>
             {form.fault}
           </Notice>
         </div>

@@ -9,7 +9,7 @@ export type FormModel<Values extends object> = {
   /** The message for the form as a whole. */
   fault: string | undefined;
   isBusy: boolean;
-  /** Grows whenever errors are shown or cleared, so that the first invalid field gets the focus. */
+  /** Grows whenever errors are shown or cleared, so that the first invalid field, or the message, gets the focus. */
   attempt: number;
 };
 

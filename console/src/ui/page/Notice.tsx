@@ -1,6 +1,6 @@
 // A notice: important information and its consequences.
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import type { Tone } from '../Badge.tsx';
 import { cx } from '../cx.ts';
 import css from './Notice.module.css';
@@ -13,13 +13,17 @@ type NoticeProps = {
   actions?: ReactNode;
   /** Appears after an action, so screen readers read it immediately. */
   live?: boolean;
+  /** With it, scripts can move the focus to the notice. */
+  ref?: Ref<HTMLDivElement>;
   children?: ReactNode;
 };
 
-export function Notice({ tone = 'accent', title, actions, live, children }: NoticeProps) {
+export function Notice({ tone = 'accent', title, actions, live, ref, children }: NoticeProps) {
   const Icon = icons[tone];
   return (
     <div
+      ref={ref}
+      tabIndex={ref ? -1 : undefined}
       className={cx(css['notice'], css[tone])}
       role={live ? (tone === 'bad' ? 'alert' : 'status') : undefined}
     >

@@ -23,8 +23,8 @@ export type Column<Row> = {
   width?: number | string;
   align?: 'end';
   sortable?: boolean;
-  /** Hides the column on phones. */
-  wideOnly?: boolean;
+  /** Hides the column on phones. 'medium': also in narrow windows; 'large': also in windows narrower than 1280 px. */
+  wideOnly?: boolean | 'medium' | 'large';
   /** Makes this column the row's link, instead of the first column with a title. */
   leads?: boolean;
   cell: (row: Row) => ReactNode;
@@ -70,15 +70,27 @@ export const longTable = 150;
 const tracksOf = (columns: Column<never>[]) =>
   columns.map(({ width = 'minmax(0, 1fr)' }) => (typeof width === 'number' ? `${width}px` : width)).join(' ');
 
+/** Returns the columns that are always shown, and those with a `wideOnly` of `widths`. */
+const shownWith = <Row,>(columns: Column<Row>[], widths: Column<Row>['wideOnly'][]) =>
+  columns.filter(({ wideOnly = false }) => !wideOnly || widths.includes(wideOnly)) as Column<never>[];
+
 const styleOf = <Row,>({ columns, rowHeight = 44 }: Shared<Row>) =>
   ({
     '--tracks': tracksOf(columns as Column<never>[]),
-    '--tracks-on-phones': tracksOf(columns.filter(({ wideOnly }) => !wideOnly) as Column<never>[]),
+    '--tracks-medium': tracksOf(shownWith(columns, ['medium', true])),
+    '--tracks-narrow': tracksOf(shownWith(columns, [true])),
+    '--tracks-on-phones': tracksOf(shownWith(columns, [])),
     '--row': `${rowHeight}px`,
   }) as CSSProperties;
 
 const cellClass = (column: Column<never>) =>
-  cx(css['cell'], column.align === 'end' && css['end'], column.wideOnly && css['wideOnly']);
+  cx(
+    css['cell'],
+    column.align === 'end' && css['end'],
+    column.wideOnly && css['wideOnly'],
+    column.wideOnly === 'medium' && css['medium'],
+    column.wideOnly === 'large' && css['large'],
+  );
 
 function Head<Row>({ columns, sort, onSort }: Shared<Row>) {
   return (

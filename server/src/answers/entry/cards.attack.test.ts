@@ -257,6 +257,20 @@ describe('a kiosk', () => {
     }
   });
 
+  test('shows pages for wrong addresses and requests of other websites, with the style that their policy allows', async () => {
+    const foreign = { method: 'POST', headers: { 'sec-fetch-site': 'cross-site', ...newNetwork() } };
+    for (const [address, request] of [
+      ['/k/abc', { headers: newNetwork() }],
+      ['/go', foreign],
+    ] as const) {
+      const reply = await fetch(world.address + address, request);
+      const [, style = ''] = /<style>([^]*)<\/style>/.exec(await reply.text()) ?? [];
+      const hash = createHash('sha256').update(style).digest('base64');
+      expect(style).not.toBe('');
+      expect(reply.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`);
+    }
+  });
+
   test('takes no group of another account, and no body makes it fail', async () => {
     const [office, other] = [await openOffice(world), await openOffice(world)];
     expect((await office.request('POST /kiosks', { name: 'X', groupId: other.groupId })).status).toBe(404);

@@ -242,3 +242,38 @@ test.skipIf(!hasBrowser())(
     expect(await own.first().innerText()).toMatch(/\b69\b/);
   },
 );
+
+test.skipIf(!hasBrowser())(
+  'an error of a whole form is in view and has the focus, and a double click pauses a schedule once',
+  async () => {
+    const [schedule] = await world.pool<{ id: number }[]>`
+      select schedule_id as id from schedules where account_id = ${world.accountId} order by schedule_id limit 1`;
+    const page = await openConsole(world, browser, world.administrator.email, {
+      path: `/schedules/${schedule?.id}`,
+      size: { width: 1280, height: 600 },
+    });
+    page.expectComplaint(/status of 500/);
+    await page.route('**/api/**', (route) =>
+      route.request().method() === 'PUT' && !route.request().url().endsWith('/paused')
+        ? route.fulfill({ status: 500 })
+        : route.continue(),
+    );
+    await page.getByRole('textbox', { name: 'Name' }).fill('Other');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const alert = page.getByRole('main').getByRole('alert');
+    await alert.waitFor();
+    expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
+    const box = await alert.boundingBox();
+    const header = await page.getByRole('heading', { level: 1 }).boundingBox();
+    expect(box?.y).toBeGreaterThan((header?.y ?? 0) + (header?.height ?? 0));
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(600);
+    expect(await axeFaults(page)).toEqual([]);
+
+    const sent: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/paused') && sent.push(request.method()));
+    await page.getByRole('button', { name: 'Pause schedule' }).dblclick();
+    await page.getByRole('button', { name: 'Resume schedule' }).waitFor();
+    expect(sent).toEqual(['PUT']);
+  },
+);

@@ -287,6 +287,34 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(faults).toEqual([]);
   });
 
+  test('no page scrolls sideways on the smallest phone, and neither does the table of people on laptops and tablets', async () => {
+    const page = await openConsole(world, browser, world.administrator.email, {
+      path: '/profile',
+      language: 'sv',
+      size: { width: 360, height: 740 },
+      touch: true,
+    });
+    page.expectComplaint(/^Scripts may close only the windows/);
+    await settled(page);
+    const excess = () =>
+      page.evaluate<number>(`(() => {
+        const main = document.querySelector('main');
+        return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
+      })()`);
+    const wide: [path: string, width: number, excess: number][] = [];
+    const tables = ['/attributes', '/directory', '/drivers', '/files', '/runs'];
+    for (const path of new Set([...someOf(inside), ...tables])) {
+      await showPage(page, addressOf(path, ids));
+      wide.push([path, 360, await excess()]);
+    }
+    await showPage(page, '/people');
+    for (const width of [1280, 1279, 1056, 1055, 721]) {
+      await page.setViewportSize({ width, height: 800 });
+      wide.push(['/people', width, await excess()]);
+    }
+    expect(wide.filter(([, , more]) => more > 0)).toEqual([]);
+  });
+
   test('on paper nothing is cut off: charts fit the sheet, and long lists print all loaded rows with their number', async () => {
     const sheet = { width: 673, height: 970 }; // A4 without its margins, in px
     const page = await openConsole(world, browser, world.administrator.email, { path: '/' });

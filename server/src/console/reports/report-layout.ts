@@ -83,16 +83,24 @@ function headOf({ company, group, about, period }: PrintedReport, sheet: Sheet):
 
 const band = { gap: 24, side: 150 };
 
-/** The findings on the left, the response on the right. */
+/** The findings on the left, the response on the right. Without findings, their space stays empty. */
 function findingsOf({ findings, response }: PrintedReport, sheet: Sheet): Element[] {
   const aside = { ...sheet };
   const width = response === null ? wide : wide - band.side - band.gap;
-  const head = element('H2', set(findings.title, styles.heading, sheet));
-  sheet.y += 2;
-  const items = bulletsOf(findings.items, { style: styles.finding, width }, sheet);
+  const shown = findings.items.length === 0 ? [] : listOf(findings, { style: styles.finding, width }, sheet);
   const side = response === null ? [] : responseOf(response, aside);
   sheet.y = Math.max(sheet.y, aside.y) + 12;
-  return [head, element('L', [], items), ...side];
+  return [...shown, ...side];
+}
+
+function listOf(
+  { title, items }: PrintedReport['findings'],
+  look: { style: Style; width: number },
+  sheet: Sheet,
+): Element[] {
+  const head = element('H2', set(title, styles.heading, sheet));
+  sheet.y += 2;
+  return [head, element('L', [], bulletsOf(items, look, sheet))];
 }
 
 /** Sets sentences as a list with points. */

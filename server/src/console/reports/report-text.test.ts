@@ -68,6 +68,9 @@ describe('a report in words', () => {
       'Growth is 8 points above its score half a year ago.',
     ]);
     expect(reportTextOf(anyReport({ findings: [] }), 'en').findings.items).toEqual(['No clear change.']);
+    // Without any figure, nothing is known about changes.
+    const kpis = anyReport().kpis.map((one) => ({ ...one, rolling: { ...one.rolling, value: null } }));
+    expect(reportTextOf(anyReport({ findings: [], kpis, questions: [] }), 'en').findings.items).toEqual([]);
   });
 
   test('marks only clear changes and differences, and says what is withheld', () => {

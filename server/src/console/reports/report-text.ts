@@ -152,11 +152,18 @@ const percent = (share: number, locale: string) => share.toLocaleString(locale, 
 const isKnown = (rate: RateFigure): rate is RateFigure & { asked: number; answered: number } =>
   rate.value !== null && rate.asked !== null && rate.answered !== null;
 
-/** Returns the findings as sentences. The response is left out, because it has its own place. */
+/**
+ * Returns the findings as sentences. The response is left out, because it has its own place. Without any figure there are none: then
+ * nothing is known about changes.
+ */
 function findingsOf(data: ReportData, context: TextContext): string[] {
   const texts = data.findings.flatMap((one) => findingText(one, data, context));
-  return texts.length > 0 ? texts : [context.t('noFindings')];
+  if (texts.length > 0 || !hasFigures(data)) return texts;
+  return [context.t('noFindings')];
 }
+
+const hasFigures = ({ kpis, questions }: ReportData) =>
+  questions.length > 0 || kpis.some(({ rolling }) => rolling.value !== null);
 
 /** Returns a finding as a sentence, with an asterisk if it is partly based on what was handed out; none for the response. */
 function findingText(finding: Finding, data: ReportData, context: TextContext): string[] {

@@ -154,17 +154,17 @@ function Requests({ requests }: Directory) {
   const t = useText();
   const format = useFormat();
   const columns: Column<ScimRequestRow>[] = [
-    { key: 'at', title: t('directory.time'), width: 'minmax(130px, 1fr)', cell: ({ at }) => format.time(at) },
+    { key: 'at', title: t('directory.time'), width: 'minmax(84px, 1fr)', cell: ({ at }) => format.time(at) },
     {
       key: 'request',
       title: t('directory.request'),
-      width: 'minmax(150px, 2fr)',
+      width: 'minmax(96px, 2fr)',
       cell: ({ request }) => <code className={css['name']}>{request}</code>,
     },
     {
       key: 'result',
       title: t('directory.result'),
-      width: 'minmax(90px, 1fr)',
+      width: 'minmax(84px, 1fr)',
       cell: ({ status, message }) => (
         <Badge tone={status < 400 ? 'good' : 'bad'}>
           {status}

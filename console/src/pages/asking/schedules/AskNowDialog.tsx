@@ -8,7 +8,9 @@ import { useFormat, useText } from '../../../text/text.tsx';
 import { Confirm, PlanDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 
-export function AskNowDialog({ scheduleId, onClose }: { scheduleId: number; onClose: () => void }) {
+type AskNowDialogProps = { scheduleId: number; name: string; onClose: () => void };
+
+export function AskNowDialog({ scheduleId, name, onClose }: AskNowDialogProps) {
   const t = useText();
   const refresh = useRefresh();
   const params = { scheduleId };
@@ -25,7 +27,7 @@ export function AskNowDialog({ scheduleId, onClose }: { scheduleId: number; onCl
     return t('ask.done', { count: asked.people });
   }
   return (
-    <PlanDialog plan={plan} onClose={onClose} title={t('ask.title', { name: plan.data?.name ?? '' })}>
+    <PlanDialog plan={plan} onClose={onClose} title={t('ask.title', { name: plan.data?.name ?? name })}>
       {(data) => (
         <Confirm
           staysWhileBusy

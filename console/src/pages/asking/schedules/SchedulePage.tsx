@@ -129,6 +129,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
   const showErrorOf = useErrorToast();
   const navigate = useNavigate();
   const [shown, setShown] = useState<'ask' | 'test' | 'remove'>();
+  const [busy, setBusy] = useState(false);
   const { id, isPaused, name } = schedule;
   const close = () => setShown(undefined);
   const pause = async (to: boolean) => {
@@ -138,6 +139,10 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
       undo: () => showErrorOf(pause(!to)),
     });
     await refresh('GET /schedules', 'GET /rounds');
+  };
+  const pauseOnce = (to: boolean) => {
+    setBusy(true);
+    return showErrorOf(pause(to).finally(() => setBusy(false)));
   };
   const remove = async () => {
     await api('DELETE /schedules/{scheduleId}', { params: { scheduleId: id } });
@@ -153,7 +158,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
       <Button icon={Send} onClick={() => setShown('test')}>
         {t('asking.testMail')}
       </Button>
-      <Button icon={isPaused ? Play : Pause} onClick={() => showErrorOf(pause(!isPaused))}>
+      <Button icon={isPaused ? Play : Pause} busy={busy} onClick={() => pauseOnce(!isPaused)}>
         {t(isPaused ? 'asking.resume' : 'asking.pause')}
       </Button>
       <Menu
@@ -164,7 +169,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
           { label: t('asking.remove'), icon: Trash2, danger: true, onSelect: () => setShown('remove') },
         ]}
       />
-      {shown === 'ask' && <AskNowDialog scheduleId={id} onClose={close} />}
+      {shown === 'ask' && <AskNowDialog scheduleId={id} name={name} onClose={close} />}
       {shown === 'test' && <TestMailDialog scheduleId={id} hasMail={hasMail} onClose={close} />}
       <ConfirmDialog
         open={shown === 'remove'}

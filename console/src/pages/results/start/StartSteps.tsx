@@ -130,7 +130,7 @@ function StepButton({ step, start, isNext }: ButtonProps) {
         uninvited > 0 ? { status: 'uninvited' } : { role: 'Manager' },
       );
     case 'ask':
-      return schedule ? <AskNow scheduleId={schedule.id} kind={kind} isAsked={start.week !== null} /> : null;
+      return schedule ? <AskNow schedule={schedule} kind={kind} isAsked={start.week !== null} /> : null;
   }
 }
 
@@ -169,7 +169,9 @@ function TestMail({ scheduleId, kind, canMail }: { scheduleId: number; kind: Kin
   );
 }
 
-function AskNow({ scheduleId, kind, isAsked }: { scheduleId: number; kind: Kind; isAsked: boolean }) {
+type AskNowProps = { schedule: { id: number; name: string }; kind: Kind; isAsked: boolean };
+
+function AskNow({ schedule, kind, isAsked }: AskNowProps) {
   const t = useText();
   const [isOpen, setIsOpen] = useState(false);
   if (isAsked)
@@ -183,7 +185,9 @@ function AskNow({ scheduleId, kind, isAsked }: { scheduleId: number; kind: Kind;
       <Button kind={kind} onClick={() => setIsOpen(true)}>
         {t('ask.button')}
       </Button>
-      {isOpen && <AskNowDialog scheduleId={scheduleId} onClose={() => setIsOpen(false)} />}
+      {isOpen && (
+        <AskNowDialog scheduleId={schedule.id} name={schedule.name} onClose={() => setIsOpen(false)} />
+      )}
     </>
   );
 }

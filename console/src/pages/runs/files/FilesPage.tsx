@@ -111,7 +111,7 @@ function useColumns(): Column<FileRow>[] {
     {
       key: 'name',
       title: t('files.file'),
-      width: 'minmax(180px, 2fr)',
+      width: 'minmax(110px, 2fr)',
       cell: (row) => (
         <NameCell icon={FileSpreadsheet} name={row.name}>
           {sourceText(t, row)} · {bytes(row.size)}
