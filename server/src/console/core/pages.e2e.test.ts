@@ -302,8 +302,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
       })()`);
     const wide: [path: string, width: number, excess: number][] = [];
-    const tables = ['/attributes', '/directory', '/drivers', '/files', '/runs'];
-    for (const path of new Set([...someOf(inside), ...tables])) {
+    const known = ['/attributes', '/directory', '/drivers', '/files', '/runs', '/questions/$questionId'];
+    for (const path of new Set([...someOf(inside), ...known])) {
       await showPage(page, addressOf(path, ids));
       wide.push([path, 360, await excess()]);
     }

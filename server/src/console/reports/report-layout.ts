@@ -95,12 +95,12 @@ function findingsOf({ findings, response }: PrintedReport, sheet: Sheet): Elemen
 
 function listOf(
   { title, items }: PrintedReport['findings'],
-  look: { style: Style; width: number },
+  shape: { style: Style; width: number },
   sheet: Sheet,
 ): Element[] {
   const head = element('H2', set(title, styles.heading, sheet));
   sheet.y += 2;
-  return [head, element('L', [], bulletsOf(items, look, sheet))];
+  return [head, element('L', [], bulletsOf(items, shape, sheet))];
 }
 
 /** Sets sentences as a list with points. */
