@@ -381,6 +381,7 @@ const writtenByOthers = [
   'events/events.sql.ts: addWebhookJob',
   'events/events.sql.ts: insertEvent',
   'files/store.sql.ts: addLostProcessing',
+  'jobs/jobs.sql.ts: deleteLinkNotices',
   'people/users.sql.ts: deleteEmailsBefore',
   'people/users.sql.ts: deleteUsers',
   'pulls/pulls.sql.ts: deleteOldFetches',

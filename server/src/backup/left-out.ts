@@ -43,4 +43,6 @@ export const leftOutOf = (table: string): { expressions?: Record<string, string>
 
 /** The condition for rows of the tables of jobs to be copied: no notices about links of open weeks (rounds/messages/link-notices.sql.ts). */
 export const jobsToCopy = (table: string): { only?: string } =>
-  table === '_private_jobs' ? { only: `coalesce(key, '') not like 'link notice %'` } : {};
+  table === '_private_jobs'
+    ? { only: `id not in (select id from graphile_worker.jobs where task_identifier = 'mail link notice')` }
+    : {};

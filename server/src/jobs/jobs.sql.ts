@@ -21,6 +21,24 @@ export async function countDeadJobs(db: Db, accountId: AccountId | null = null):
   return row!.count;
 }
 
+/**
+ * Deletes the notices to earlier addresses (rounds/messages/link-notices.ts) about links of a week, or of people, that are not being sent at this moment.
+ * They are found by their payload, because PostgreSQL's statistics would contain keys.
+ */
+export async function deleteLinkNotices(
+  db: Db,
+  accountId: AccountId,
+  { week = null, userIds = null }: { week?: string | null; userIds?: number[] | null },
+): Promise<void> {
+  await db`
+    select graphile_worker.complete_jobs(array_agg(j.id))
+    from   graphile_worker.jobs j
+    join   graphile_worker._private_jobs p on p.id = j.id
+    where  j.task_identifier = 'mail link notice' and p.payload ->> 'accountId' = ${String(accountId)}
+      and  (p.payload ->> 'week' = ${week}::text or p.payload ->> 'userId' = any(${userIds?.map(String) ?? null}::text[]))
+    having count(*) > 0`;
+}
+
 /** Deletes permanently failed jobs `days` after their last failure. graphile-worker would keep them forever. */
 export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
   await pool.query(

@@ -3,6 +3,7 @@
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { deleteLinkNotices } from '../jobs/jobs.sql.ts';
 
 /** The fields of a person. */
 export type UserFields = {
@@ -90,12 +91,7 @@ export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the users
-  // Notices to earlier addresses (rounds/messages/link-notices.sql.ts).
-  await tx`
-    select graphile_worker.complete_jobs(array_agg(id))
-    from   graphile_worker.jobs
-    where  key like ${`link notice ${accountId} %`} and split_part(key, ' ', 5) = any(${userIds.map(String)})
-    having count(*) > 0`;
+  await deleteLinkNotices(tx, accountId, { userIds });
 }
 
 /** Returns whether another user has the externalId or the normalized address. */

@@ -1,6 +1,7 @@
 // SQL of closing a week. Writers: close-week.ts, lost-weeks.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
+import { deleteLinkNotices } from '../jobs/jobs.sql.ts';
 
 /**
  * Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. The links are deleted
@@ -16,12 +17,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
     tx`delete from messages where account_id = ${accountId} and week = ${week}`,
     tx`delete from participants where account_id = ${accountId} and week = ${week}`,
     deleteLinks(),
-    // Notices that wait to be sent (link-notices.sql.ts).
-    tx`
-      select graphile_worker.complete_jobs(array_agg(id))
-      from   graphile_worker.jobs
-      where  key like ${`link notice ${accountId} ${week} %`}
-      having count(*) > 0`,
+    deleteLinkNotices(tx, accountId, { week }),
     tx`
       update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
       where  account_id = ${accountId} and week = ${week}`,

@@ -6,6 +6,7 @@
 // cards are stored when cards are created, and within a minute after people are asked. Until then a card opens nothing.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lockAccount } from '../accounts/accounts.ts';
 import type { Channels } from '../base/messages/channels.ts';
 import { tokenHash } from '../base/crypto/secrets.ts';
 import type { Sealer } from '../base/crypto/sealer.ts';
@@ -14,7 +15,7 @@ import { type CardKey, cardKeyOf } from '../cards/card-key.ts';
 import { createCards } from '../cards/cards.ts';
 import { deleteCards, selectCardOwner } from '../cards/cards.sql.ts';
 import type { Kiosk } from '../cards/kiosks.sql.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, isLostRace, type Pool, type Transaction } from '../db/db.ts';
 import {
   deleteCardLinks,
   insertCardLinks,
@@ -59,14 +60,19 @@ export async function openCard(
 
 /**
  * Stores the links of all cards in open weeks that are not stored yet, because their owners were asked after the cards were created. Runs every
- * minute, and must not run because someone uses a card.
+ * minute, and must not run because someone uses a card. An account that others keep locked is left for the next minute.
  */
 export async function storeCardLinks(pool: Pool, secrets: Sealer): Promise<void> {
   const due = await selectWeeksWithoutCardLinks(pool);
   if (due.length === 0) return;
   const key = await cardKeyOf(pool, secrets);
+  const failures: unknown[] = [];
   for (const { accountId, week } of due)
-    await inTransaction(pool, (tx) => storeLinks(tx, key, accountId, week));
+    await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, accountId); // as those do who create or remove cards
+      await storeLinks(tx, key, accountId, week);
+    }).catch((error: unknown) => isLostRace(error) || failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** How many links are derived before other requests have their turn. */

@@ -55,6 +55,7 @@ export function serveCards(console: Console, dependencies: CardsDependencies): v
   });
   console.serve('POST /cards/removal', async (who, { body: { chosen, isPreview } }) =>
     inTransaction(await pool, async (tx) => {
+      if (!isPreview) await lockAccount(tx, who.accountId);
       const people = await selectCardPeople(tx, who.accountId, await idsOf(tx, who, chosen), channels);
       const ids = people.filter(({ hasCard }) => hasCard).map(({ userId }) => userId);
       if (isPreview || ids.length === 0) return { count: ids.length };

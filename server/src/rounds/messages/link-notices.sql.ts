@@ -4,8 +4,8 @@ import type { AccountId, Db } from '../../db/db.ts';
 
 /**
  * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and queues a
- * message to each of these addresses. A link sent to a new address replaces the old one (P13). The key of the job names the week and the user, so that
- * it is deleted with them (close-week.sql.ts, users.sql.ts), and left out of backups.
+ * message to each of these addresses. A link sent to a new address replaces the old one (P13). The jobs
+ * are deleted with the week and with the user (jobs.sql.ts), and left out of backups.
  */
 export async function replaceLinks(
   db: Db,
@@ -26,8 +26,7 @@ export async function replaceLinks(
     select graphile_worker.add_job(
              'mail link notice',
              json_build_object('accountId', n.account_id, 'userId', n.user_id, 'week', n.week, 'to', n.sent_to),
-             queue_name := 'mail',
-             job_key := concat_ws(' ', 'link notice', n.account_id, n.week, n.user_id, n.sent_to))
+             queue_name := 'mail')
     from   (select distinct account_id, user_id, week, sent_to from gone) n`;
 }
 
