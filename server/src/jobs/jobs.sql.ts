@@ -30,6 +30,9 @@ export async function deleteLinkNotices(
   accountId: AccountId,
   { week = null, userIds = null }: { week?: string | null; userIds?: number[] | null },
 ): Promise<void> {
+  // The tables of jobs do not exist before the service has started for the first time.
+  const [tables] = await db`select 1 where to_regclass('graphile_worker._private_jobs') is not null`;
+  if (!tables) return;
   await db`
     select graphile_worker.complete_jobs(array_agg(j.id))
     from   graphile_worker.jobs j

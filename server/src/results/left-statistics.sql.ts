@@ -18,8 +18,8 @@ export async function deleteLeftStatistics(pool: Pool): Promise<void> {
     const isEmpty = async (db: Pool) =>
       (
         await db.unsafe<{ isEmpty: boolean }[]>(`
-          select not exists (select from ${table})
-                 and exists (select from pg_stats
+          select not exists (select 1 from ${table})
+                 and exists (select 1 from pg_stats
                              where  schemaname = current_schema() and tablename = '${table}'
                                and  attname in ('${Object.keys(columns).join("', '")}')) as "isEmpty"`)
       )[0]?.isEmpty;

@@ -70,8 +70,8 @@ export async function feedResponse(
         const measuresOf = await readMeasures(db, accountId, { metric, rows, statistics, kind });
         for (const row of rows) {
           const group = groupById.get(row.groupId);
-          const metricName = metricNames[metric].get(row.metricId);
-          if (!group || metricName === undefined) continue; // created since this response began
+          if (!group) continue; // created since this response began
+          const metricName = metricNames[metric].get(row.metricId) ?? '';
           const line = {
             ...row,
             metric,
@@ -134,7 +134,7 @@ async function readMeasures(
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
   const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
-    kind === 'segment' ? { ...measures, change: null, isClear: null, changeHandedOut: null } : measures;
+    kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;

@@ -42,6 +42,6 @@ export async function selectNoticeReader(
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}
-      and  exists (select from weeks w where w.account_id = ${accountId} and w.week = ${week} and w.closed_at is null)`;
+      and  exists (select 1 from weeks w where w.account_id = ${accountId} and w.week = ${week} and w.closed_at is null)`;
   return row;
 }
