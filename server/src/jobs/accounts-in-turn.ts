@@ -43,6 +43,21 @@ export async function runForAccounts<T extends { accountId: AccountId }, Result>
 }
 
 /**
+ * Runs `work` for each item, one after another. If it fails for some of them, all others still run, and then the first error is thrown. Items that
+ * lost a race for a lock are left to the next call, which comes soon. `failures`: errors from before.
+ */
+export async function runOneByOne<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+  failures: unknown[] = [],
+): Promise<void> {
+  // One at a time, because each may need much memory.
+  for (const item of items)
+    await work(item).catch((error: unknown) => isLostRace(error) || failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/**
  * Two, if the pool has one more connection. A transaction can need another connection of the pool until it ends, such as to read a key
  * (EpochChain.prepare, Secrets.prepare), and two that use all connections of the pool would wait for one forever.
  */

@@ -22,13 +22,13 @@ export async function countDeadJobs(db: Db, accountId: AccountId | null = null):
 }
 
 /**
- * Deletes the notices to earlier addresses (rounds/messages/link-notices.ts) about links of a week, or of people, that are not being sent at this moment.
- * They are found by their payload, because PostgreSQL's statistics would contain keys.
+ * Deletes the notices to earlier addresses (rounds/messages/link-notices.ts) about links of a week, or of people, that are not being sent at
+ * this moment. They are found by their payload, because PostgreSQL's statistics would contain keys.
  */
 export async function deleteLinkNotices(
   db: Db,
   accountId: AccountId,
-  { week = null, userIds = null }: { week?: string | null; userIds?: number[] | null },
+  of: { week: string } | { userIds: number[] },
 ): Promise<void> {
   // The tables of jobs do not exist before the service has started for the first time.
   const [tables] = await db`select 1 where to_regclass('graphile_worker._private_jobs') is not null`;
@@ -38,7 +38,7 @@ export async function deleteLinkNotices(
     from   graphile_worker.jobs j
     join   graphile_worker._private_jobs p on p.id = j.id
     where  j.task_identifier = 'mail link notice' and p.payload ->> 'accountId' = ${String(accountId)}
-      and  (p.payload ->> 'week' = ${week}::text or p.payload ->> 'userId' = any(${userIds?.map(String) ?? null}::text[]))
+      and  ${'week' in of ? db`p.payload ->> 'week' = ${of.week}` : db`p.payload ->> 'userId' = any(${of.userIds.map(String)})`}
     having count(*) > 0`;
 }
 

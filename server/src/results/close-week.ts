@@ -62,8 +62,8 @@ async function closeLocked(
 
 /**
  * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, vacuums
- * the tables, and deletes what PostgreSQL knows about their former rows. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
- * minute (EpochChain.advance).
+ * the tables, and deletes what PostgreSQL knows about their former rows. Call it after weeks have closed. If it is interrupted, the next call
+ * finishes it, or the service does so within a minute (EpochChain.advance).
  */
 export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.chain.advance();

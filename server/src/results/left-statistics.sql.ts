@@ -1,6 +1,6 @@
 // What PostgreSQL keeps about the values of deleted rows: ANALYZE stores samples of each column for planning statements, such as the users with
 // more than one link, who are those who were reminded. It stores new ones instead while a table has rows, but keeps those of an empty table.
-import { inTransaction, isLostRace, type Pool } from '../db/db.ts';
+import { type Db, inTransaction, isLostRace, type Pool } from '../db/db.ts';
 
 /** The columns about single people in tables whose rows are deleted when a week closes, with their types. */
 const personal = {
@@ -10,24 +10,24 @@ const personal = {
 } as const;
 
 /**
- * Replaces the statistics of these tables by those of the rows that are left, and deletes those of empty tables. A table that others use at this moment keeps
- * them until the next call. Runs after weeks have closed, and every hour.
+ * Deletes the statistics of these columns in empty tables; vacuumDeleted replaces those of other tables. A table that others use at this moment
+ * keeps them until the next call. Runs after weeks have closed, and every hour.
  */
 export async function deleteLeftStatistics(pool: Pool): Promise<void> {
   for (const [table, columns] of Object.entries(personal)) {
-    const isEmpty = async (db: Pool) =>
+    const isLeft = async (db: Db) =>
       (
-        await db.unsafe<{ isEmpty: boolean }[]>(`
+        await db.unsafe<{ isLeft: boolean }[]>(`
           select not exists (select 1 from ${table})
                  and exists (select 1 from pg_stats
                              where  schemaname = current_schema() and tablename = '${table}'
-                               and  attname in ('${Object.keys(columns).join("', '")}')) as "isEmpty"`)
-      )[0]?.isEmpty;
-    if (!(await isEmpty(pool))) continue;
+                               and  attname in ('${Object.keys(columns).join("', '")}')) as "isLeft"`)
+      )[0]?.isLeft;
+    if (!(await isLeft(pool))) continue;
     await inTransaction(pool, async (tx) => {
       await tx`set local lock_timeout = '200ms'`;
       await tx.unsafe(`lock table ${table} in access exclusive mode`);
-      if (!(await isEmpty(tx as unknown as Pool))) return;
+      if (!(await isLeft(tx))) return;
       // Setting the type of a column deletes its statistics, also if the type is the same. Nothing is rewritten.
       const types = Object.entries(columns).map(([name, type]) => `alter column ${name} type ${type}`);
       await tx.unsafe(`alter table ${table} ${types.join(', ')}`);
@@ -39,8 +39,4 @@ export async function deleteLeftStatistics(pool: Pool): Promise<void> {
 
 /** Whether the database does not allow it: a view of the operator uses a column, or another role owns the table. */
 const isImpossible = (error: unknown): boolean =>
-  ['0A000', '42501'].includes(
-    ((error as Error).cause as { code?: string } | undefined)?.code ??
-      (error as { code?: string }).code ??
-      '',
-  );
+  ['0A000', '42501'].includes(String((error as { code?: unknown }).code));

@@ -45,21 +45,17 @@ export async function selectHasLink(db: Db, accountId: AccountId, hash: Buffer):
   return row!.isStored;
 }
 
-/** Returns the open weeks of an account. */
-export async function selectOpenWeeks(tx: Transaction, accountId: AccountId): Promise<Week[]> {
-  const rows = await tx<{ week: Week }[]>`
-    select week from weeks where account_id = ${accountId} and closed_at is null order by week`;
-  return rows.map(({ week }) => week);
-}
-
-/** Returns the open weeks, of all accounts, in which someone who has a card is asked, and has no link of a card yet. */
-export async function selectWeeksWithoutCardLinks(db: Db): Promise<{ accountId: AccountId; week: Week }[]> {
+/** Returns the open weeks, of one account or of all, in which someone who has a card is asked, and has no link of a card yet. */
+export async function selectWeeksWithoutCardLinks(
+  db: Db,
+  accountId?: AccountId,
+): Promise<{ accountId: AccountId; week: Week }[]> {
   return db`
     select distinct w.account_id as "accountId", w.week as "week"
     from   weeks w
     join   cards c on c.account_id = w.account_id
     join   participants p on p.account_id = w.account_id and p.user_id = c.user_id and p.week = w.week
-    where  w.closed_at is null
+    where  w.closed_at is null and ${accountId === undefined ? true : db`w.account_id = ${accountId}`}
       and  not exists (select 1 from links l
                        where  l.account_id = w.account_id and l.user_id = c.user_id and l.week = w.week and l.from_card)
     order  by 1, 2`;

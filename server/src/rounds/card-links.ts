@@ -15,13 +15,13 @@ import { type CardKey, cardKeyOf } from '../cards/card-key.ts';
 import { createCards } from '../cards/cards.ts';
 import { deleteCards, selectCardOwner } from '../cards/cards.sql.ts';
 import type { Kiosk } from '../cards/kiosks.sql.ts';
-import { type AccountId, inTransaction, isLostRace, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { runOneByOne } from '../jobs/accounts-in-turn.ts';
 import {
   deleteCardLinks,
   insertCardLinks,
   selectCardsWithoutLink,
   selectHasLink,
-  selectOpenWeeks,
   selectWeekForCard,
   selectWeeksWithoutCardLinks,
 } from './card-links.sql.ts';
@@ -66,13 +66,12 @@ export async function storeCardLinks(pool: Pool, secrets: Sealer): Promise<void>
   const due = await selectWeeksWithoutCardLinks(pool);
   if (due.length === 0) return;
   const key = await cardKeyOf(pool, secrets);
-  const failures: unknown[] = [];
-  for (const { accountId, week } of due)
-    await inTransaction(pool, async (tx) => {
+  await runOneByOne(due, ({ accountId, week }) =>
+    inTransaction(pool, async (tx) => {
       await lockAccount(tx, accountId); // as those do who create or remove cards
       await storeLinks(tx, key, accountId, week);
-    }).catch((error: unknown) => isLostRace(error) || failures.push(error));
-  if (failures.length > 0) throw failures[0];
+    }),
+  );
 }
 
 /** How many links are derived before other requests have their turn. */
@@ -101,7 +100,8 @@ export async function issueCards(
 ): Promise<string[]> {
   const codes = await createCards(tx, key, { accountId, by }, userIds);
   await deleteCardLinks(tx, accountId, userIds); // after the cards, because insertCardLinks locks them
-  for (const week of await selectOpenWeeks(tx, accountId)) await storeLinks(tx, key, accountId, week);
+  for (const { week } of await selectWeeksWithoutCardLinks(tx, accountId))
+    await storeLinks(tx, key, accountId, week);
   return codes;
 }
 

@@ -4,7 +4,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lockAccount } from '../../accounts/accounts.ts';
-import { type AccountId, type Db, inTransaction, isLostRace, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { runOneByOne } from '../../jobs/accounts-in-turn.ts';
 import { type FrameEntry, frameOf, Frames, DamagedFrames, periodOf, weekIndex } from './frames.ts';
 import {
   deleteAllFragments,
@@ -43,12 +44,7 @@ async function selectAccountsDue(pool: Pool): Promise<{ accountIds: AccountId[];
  */
 export async function buildAllFragments(pool: Pool): Promise<void> {
   const { accountIds, failures } = await selectAccountsDue(pool);
-  for (const accountId of accountIds) {
-    await buildFragments(pool, accountId).catch(
-      (error: unknown) => isLostRace(error) || failures.push(error),
-    );
-  }
-  if (failures.length > 0) throw failures[0];
+  await runOneByOne(accountIds, (accountId) => buildFragments(pool, accountId), failures);
 }
 
 /**

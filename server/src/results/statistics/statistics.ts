@@ -4,7 +4,8 @@ import type { QuestionType } from '@soundings/contract/question-types.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { raiseVersion } from '../../accounts/accounts.sql.ts';
-import { type AccountId, type Db, inTransaction, isLostRace, type Pool } from '../../db/db.ts';
+import { type AccountId, type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { runOneByOne } from '../../jobs/accounts-in-turn.ts';
 import { selectKpis, selectQuestions } from '../../questions/questions.sql.ts';
 import type { Distribution } from '../../questions/types.ts';
 import { selectParents } from '../../rounds/rounds.sql.ts';
@@ -35,13 +36,7 @@ export async function areStatisticsDue(pool: Pool): Promise<boolean> {
  * that others have locked for too long is left to the next call, which comes within minutes.
  */
 export async function computeAllStatistics(pool: Pool): Promise<void> {
-  const failures: unknown[] = [];
-  for (const accountId of await selectAccountsDue(pool)) {
-    await computeStatistics(pool, accountId).catch(
-      (error: unknown) => isLostRace(error) || failures.push(error),
-    );
-  }
-  if (failures.length > 0) throw failures[0];
+  await runOneByOne(await selectAccountsDue(pool), (accountId) => computeStatistics(pool, accountId));
 }
 
 /**

@@ -4,8 +4,8 @@ import type { AccountId, Db } from '../../db/db.ts';
 
 /**
  * Deletes people's links of a week that were sent to other addresses than `address`, if there is a link sent to `address`, and queues a
- * message to each of these addresses. A link sent to a new address replaces the old one (P13). The jobs
- * are deleted with the week and with the user (jobs.sql.ts), and left out of backups.
+ * message to each of these addresses. A link sent to a new address replaces the old one (P13). The jobs are deleted with the week and with
+ * the user (jobs.sql.ts), and left out of backups.
  */
 export async function replaceLinks(
   db: Db,
