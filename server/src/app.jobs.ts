@@ -22,8 +22,7 @@ import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.sql.ts';
 import { translateLibraries } from './questions/translate-library.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
-import { hasEndedWeeks } from './results/close-week.ts';
-import { deleteLeftStatistics } from './results/left-statistics.sql.ts';
+import { deleteLeftData, hasEndedWeeks } from './results/close-week.ts';
 import { areFragmentsDue } from './results/fragments/build-fragments.ts';
 import { hasLiveWeeks } from './results/live-week.ts';
 import { areStatisticsDue } from './results/statistics/statistics.ts';
@@ -246,9 +245,9 @@ const deletionsOf = ({
   { name: 'delete changes of dry runs', cron: '27 * * * *', work: () => deleteUnappliedChangesDue(pool) },
   { name: 'delete abandoned pushes', cron: '51 * * * *', work: () => deleteAbandonedPushes(pool) },
   {
-    name: 'delete statistics of closed weeks',
+    name: 'delete left data of closed weeks',
     cron: '57 * * * *',
-    work: () => deleteLeftStatistics(pool),
+    work: () => deleteLeftData(pool),
   },
   { name: 'delete expired sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
   { name: 'delete previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },

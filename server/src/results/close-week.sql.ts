@@ -66,9 +66,17 @@ export async function insertDigestWeek(
 
 /**
  * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
- * vacuum, which might never come. Those that name people are analyzed as well (left-statistics.sql.ts).
+ * vacuum, which might never come. Those that name people are analyzed as well (left-statistics.sql.ts). A vacuum leaves rows that another
+ * transaction may still read, and pages that PostgreSQL is just writing to disk (vacuumAgain).
  */
 export async function vacuumDeleted(pool: Pool): Promise<void> {
   await pool`vacuum answers, assignments, week_keys, weeks`;
   await pool`vacuum (analyze) links, messages, participants`;
+}
+
+/** Vacuums these tables once more if a week has closed within a day, because the vacuum after closing may have left rows or been interrupted. */
+export async function vacuumAgain(pool: Pool): Promise<void> {
+  const [row] = await pool<{ hasClosed: boolean }[]>`
+    select exists (select account_id from weeks where closed_at > now() - interval '1 day') as "hasClosed"`;
+  if (row?.hasClosed) await vacuumDeleted(pool);
 }

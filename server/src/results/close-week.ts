@@ -14,6 +14,7 @@ import {
   endWeek,
   insertDigestWeek,
   selectLargeClosing,
+  vacuumAgain,
   vacuumDeleted,
 } from './close-week.sql.ts';
 import { deleteLeftStatistics } from './left-statistics.sql.ts';
@@ -69,6 +70,12 @@ export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<vo
   await keys.chain.advance();
   await deleteLeftLinks(pool);
   await vacuumDeleted(pool);
+  await deleteLeftStatistics(pool);
+}
+
+/** Deletes what other transactions made PostgreSQL keep of weeks that closed within a day. Runs every hour. */
+export async function deleteLeftData(pool: Pool): Promise<void> {
+  await vacuumAgain(pool);
   await deleteLeftStatistics(pool);
 }
 

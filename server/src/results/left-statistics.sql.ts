@@ -11,7 +11,7 @@ const personal = {
 
 /**
  * Deletes the statistics of these columns in empty tables; vacuumDeleted replaces those of other tables. A table that others use at this moment
- * keeps them until the next call. Runs after weeks have closed, and every hour.
+ * keeps them until the next call. Called after weeks have closed, and every hour.
  */
 export async function deleteLeftStatistics(pool: Pool): Promise<void> {
   for (const [table, columns] of Object.entries(personal)) {

@@ -59,7 +59,7 @@ export const untracedJobs: ReadonlySet<string> = new Set([
   'show live weeks',
   'count participation',
   'close weeks',
-  'delete statistics of closed weeks',
+  'delete left data of closed weeks',
   'close week',
   'mail lost week',
   'mail link notice',
