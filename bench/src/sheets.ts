@@ -12,7 +12,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { makeCompany } from './company.ts';
+import { type Company, makeCompany } from './company.ts';
 import { against, type BenchRow, time, timed } from './measuring/measure.ts';
 import type { Plans, Say, Sized } from './measuring/plans.ts';
 
@@ -138,10 +138,15 @@ export function fileOf(kind: FileKind, count: number): Buffer {
   return xlsx.write(book, { type: 'buffer', bookType: kind, bookSST, compression: true }) as Buffer;
 }
 
+const header =
+  'EmployeeID FirstName LastName Email PhoneNumber Language Role Department Workplace Number Hired Active Title City Note'.split(
+    ' ',
+  );
+/** The columns that an account needs attributes for. */
+export const attributesOfFile = header.slice(header.indexOf('Workplace'));
+
 function listOf(count: number): unknown[][] {
   const { users } = makeCompany({ users: count, groups: 500 });
-  const header =
-    'EmployeeID FirstName LastName Email PhoneNumber Language Role Department Workplace Number Hired Active Title City Note';
   const rows = users.map((user, i) => [
     user.externalId,
     user.firstName,
@@ -159,7 +164,25 @@ function listOf(count: number): unknown[][] {
     `City ${i % 90}`,
     `Note ${i % 500}`,
   ]);
-  return [header.split(' '), ...rows];
+  return [header, ...rows];
+}
+
+/** Returns the people of `fileOf` with all columns, as a push contains them. */
+export function companyOfFile(count: number): Company {
+  const { users, groups } = makeCompany({ users: count, groups: 500 });
+  const rows = listOf(count).slice(1);
+  const textOf = (value: unknown) =>
+    value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
+  return {
+    groups,
+    users: users.map((user, i) => ({
+      ...user,
+      accessInfo: { role: user.accessInfo!.role!, memberOf: user.accessInfo!.memberOf!.slice(0, 1) },
+      externalProperties: Object.fromEntries(
+        attributesOfFile.map((name) => [name, textOf(rows[i]![header.indexOf(name)])]),
+      ),
+    })),
+  };
 }
 
 async function readBare(kind: FileKind, bytes: Buffer): Promise<void> {
