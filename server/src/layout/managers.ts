@@ -98,6 +98,8 @@ function nameManagers(
   byId: ReadonlyMap<string, Person>,
   task: Task,
 ): boolean {
+  // Few files name managers.
+  if (mentions.length === 0) return false;
   const candidatesFor = candidatesAmong(people, byId);
   const unsolved: Unknown[] = [];
   let isAnyKnown = false;
