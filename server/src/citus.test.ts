@@ -52,6 +52,10 @@ const refused: [what: string, found: RegExp][] = [
     /`\s*update [^`]*\bset\b[^`]*= (case|coalesce\()[^,`]*\bnow\(\)/,
   ],
   ['an empty list of columns in a part', /\bexists \(\s*select\s+from\b/],
+  [
+    'statistics of PostgreSQL together with a table',
+    /`[^`]*\bfrom\s+(?!pg_)[\w$][^`]*\bfrom\s+pg_stats\b|\bfrom\s+pg_stats\b[^`]*\bfrom\s+(?!pg_)[\w$]/,
+  ],
 ];
 /** They write tables that stay on the coordinator. */
 const onTheCoordinator = ['sealing/secrets.sql.ts', 'sealing/answer-keys.sql.ts', 'sftp/host-keys.sql.ts'];

@@ -15,14 +15,17 @@ const personal = {
  */
 export async function deleteLeftStatistics(pool: Pool): Promise<void> {
   for (const [table, columns] of Object.entries(personal)) {
-    const isLeft = async (db: Db) =>
-      (
-        await db.unsafe<{ isLeft: boolean }[]>(`
-          select not exists (select 1 from ${table})
-                 and exists (select 1 from pg_stats
-                             where  schemaname = current_schema() and tablename = '${table}'
-                               and  attname in ('${Object.keys(columns).join("', '")}')) as "isLeft"`)
-      )[0]?.isLeft;
+    // Two statements, because Citus can't read pg_stats together with a distributed table.
+    const isLeft = async (db: Db) => {
+      const [known] = await db.unsafe<{ is: boolean }[]>(`
+        select exists (select attname from pg_stats
+                       where  schemaname = current_schema() and tablename = '${table}'
+                         and  attname in ('${Object.keys(columns).join("', '")}')) as "is"`);
+      if (!known?.is) return false;
+      const [empty] = await db.unsafe<{ is: boolean }[]>(`
+        select not exists (select account_id from ${table}) as "is"`);
+      return empty?.is;
+    };
     if (!(await isLeft(pool))) continue;
     await inTransaction(pool, async (tx) => {
       await tx`set local lock_timeout = '200ms'`;
