@@ -1,14 +1,14 @@
 // The console: asking the questions of a schedule immediately, after showing who is asked and how long they can answer.
 import type { AskNow } from '@soundings/contract/console/start.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
-import { changedSince } from '../../base/errors.ts';
+import { changedSince, Fault } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
 import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
 import { selectThreshold } from '../../rounds/by-date/due.sql.ts';
 import { questionsFor } from '../../rounds/calendar.ts';
-import { endOf } from '../../rounds/send-times.ts';
+import { endOf, sendableAt } from '../../rounds/send-times.ts';
 import { audiencesOf, scheduleById } from '../../rounds/schedules.ts';
-import { selectScheduleWeeks } from '../../rounds/schedules.sql.ts';
+import { selectScheduleWeeks, selectTimezones } from '../../rounds/schedules.sql.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { versionOf } from '../core/versions.ts';
@@ -27,12 +27,20 @@ export function serveAskNow(
     const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: channels.mail || channels.sms });
     if (body.isPreview) return plan;
     if (plan.isAsked) throw alreadyAsked(plan.week.week);
+    if (plan.isTooLate) throw tooLate();
     if (body.version !== plan.version) throw changedSince('Who is asked has changed');
     const asked = await ask({ accountId: who.accountId, scheduleId, by: actorOf(who) });
     await addSending(db);
     return { ...plan, people: asked.people, questions: asked.questionIds.length, isAsked: true };
   });
 }
+
+const tooLate = () =>
+  new Fault(
+    'conflict',
+    'not asked',
+    'It is too late to send messages this week: this schedule sends none at night and on weekends. Ask next week, or allow any hour in the schedule.',
+  );
 
 async function planOf(
   db: Db,
@@ -43,12 +51,17 @@ async function planOf(
   const schedule = await scheduleById(db, accountId, scheduleId);
   const today = dayIn(timezone, now);
   const week = weekOf(today);
-  const [[audience], { questionIds }, weeks, names] = await Promise.all([
+  const weekEnd = endOf(week, timezone);
+  const [[audience], { questionIds }, weeks, names, zones] = await Promise.all([
     audiencesOf(db, accountId, [schedule], today),
     questionsFor(db, schedule, week),
     selectScheduleWeeks(db, accountId, scheduleId),
     selectGroupNames(db, accountId, [...schedule.groupIds, ...schedule.withoutGroupIds]),
+    selectTimezones(db, [accountId]),
   ]);
+  const isSendableIn = (zone: string) =>
+    sendableAt(now - 1, now, { timezone: zone, anyHour: schedule.anyHour, weekEnd }) !== undefined;
+  const isSendable = [timezone, ...zones.map((one) => one.timezone)].some(isSendableIn);
   const nameOf = new Map(names.map(({ id, name }) => [id, name]));
   const namesIn = (ids: number[]) => ids.flatMap((id) => nameOf.get(id) ?? []);
   return {
@@ -56,7 +69,7 @@ async function planOf(
     name: schedule.name,
     version: versionOf([schedule, audience]),
     week: named(week),
-    endsAt: new Date(endOf(week, timezone)).toISOString(),
+    endsAt: new Date(weekEnd).toISOString(),
     people: audience?.people ?? 0,
     reachable: audience?.reachable ?? 0,
     minPeople:
@@ -66,5 +79,6 @@ async function planOf(
     questions: questionIds.length,
     isAsked: weeks.some((one) => one.week === week && one.outcome === 'opened'),
     hasMail,
+    isTooLate: hasMail && (audience?.reachable ?? 0) > 0 && !isSendable,
   };
 }
