@@ -1,9 +1,9 @@
 // The console: asking the questions of a schedule immediately, after showing who is asked and how long they can answer.
 import type { AskNow } from '@soundings/contract/console/start.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
-import { changedSince, Fault } from '../../base/errors.ts';
+import { changedSince } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
-import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
+import { alreadyAsked, type AskOnThread, tooLateToAsk } from '../../rounds/ask-now.ts';
 import { selectThreshold } from '../../rounds/by-date/due.sql.ts';
 import { questionsFor } from '../../rounds/calendar.ts';
 import { endOf, sendableAt } from '../../rounds/send-times.ts';
@@ -27,20 +27,13 @@ export function serveAskNow(
     const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: channels.mail || channels.sms });
     if (body.isPreview) return plan;
     if (plan.isAsked) throw alreadyAsked(plan.week.week);
-    if (plan.isTooLate) throw tooLate();
+    if (plan.isTooLate) throw tooLateToAsk();
     if (body.version !== plan.version) throw changedSince('Who is asked has changed');
     const asked = await ask({ accountId: who.accountId, scheduleId, by: actorOf(who) });
     await addSending(db);
     return { ...plan, people: asked.people, questions: asked.questionIds.length, isAsked: true };
   });
 }
-
-const tooLate = () =>
-  new Fault(
-    'conflict',
-    'not asked',
-    'It is too late to send messages this week: this schedule sends none at night and on weekends. Ask next week, or allow any hour in the schedule.',
-  );
 
 async function planOf(
   db: Db,
