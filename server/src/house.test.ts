@@ -694,6 +694,7 @@ const writers: Record<string, string[]> = {
     'rounds/messages/messages.sql.ts',
     'rounds/messages/lost-messages.sql.ts',
     'results/close-week.sql.ts',
+    'people/users.sql.ts',
   ],
   mail_refusals: ['rounds/messages/messages.sql.ts'],
   digest_weeks: ['results/close-week.sql.ts', 'digests/digests.sql.ts'],

@@ -61,6 +61,11 @@ export type AskNow = {
   isAsked: boolean;
   /** Whether emails or text messages can be sent. */
   hasMail: boolean;
+  /**
+   * Whether messages could only be sent when the week is over, because the schedule sends none at night and on weekends. Then the schedule can't
+   * ask: no one would know.
+   */
+  isTooLate: boolean;
 };
 
 export const startSteps = ['company', 'people', 'groups', 'pulse', 'testMail', 'invite', 'ask'] as const;

@@ -81,14 +81,16 @@ export async function updateUser(
 }
 
 /**
- * Deletes users with their memberships, passwords, sessions, links and other personal data. Participants and cards come before the users: a
- * sender that makes a link locks these rows first and then the user, and must not wait for a deletion that waits for it.
+ * Deletes users with their memberships, passwords, sessions, links and other personal data. Participants, cards and messages come before the users: a
+ * sender that makes a link, or records that a message was rejected, locks these rows first and then the user, and must not wait for a deletion
+ * that waits for it.
  */
 export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   if (userIds.length === 0) return;
   await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from participants where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from cards where account_id = ${accountId} and user_id = any(${userIds})`;
+  await tx`delete from messages where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
   await tx`delete from sent_texts where account_id = ${accountId}`; // they have digests of the users
   await deleteLinkNotices(tx, accountId, { userIds });

@@ -2,10 +2,12 @@
 // fails, if the process is killed, or if several processes close the same weeks.
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
-import { inTransaction } from '../db/db.ts';
+import { inTransaction, openPool } from '../db/db.ts';
 import { openDueRounds } from '../rounds/opening.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type EpochKey, unwrap } from '../sealing/epoch-keys.ts';
 import { readKeyFile } from '../sealing/key-file.ts';
 import { contextOf } from '../sealing/week-key.ts';
@@ -130,6 +132,21 @@ test('a process that is killed with two weeks half written leaves both as they w
   await release();
   expect(await rowsOf(all)).toEqual(before);
   await closeEndedWeeks(pool, database.keys, over);
+  await expectPublished(all);
+});
+
+test('a week whose figures are written waits for the answer key longer than for an account', async () => {
+  const all = await companies(1);
+  const own = openPool(database.url, 3, { settings: { lock_timeout: '200ms' } });
+  onTestFinished(() => own.end());
+  const keys = new AnswerKeys(own, database.keyPlace);
+  await keys.chain.prepare();
+  const release = await openTransaction((tx) => tx`update answer_keys set tried = tried`);
+  const closing = closeEndedWeeks(own, keys, over).catch((error: unknown) => error);
+  await untilWaiting(pool);
+  await setTimeout(400);
+  await release('rollback');
+  expect(await closing).toBeUndefined();
   await expectPublished(all);
 });
 

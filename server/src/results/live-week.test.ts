@@ -2,7 +2,7 @@
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
-import { inTransaction } from '../db/db.ts';
+import { inTransaction, openPool } from '../db/db.ts';
 import { lockSurvey } from '../rounds/rounds.sql.ts';
 import { unit } from '../testing/organizations.ts';
 import { untilWaiting } from '../testing/keep-open.ts';
@@ -224,6 +224,18 @@ describe('a live week', () => {
     await close(acme);
     // The people who were left, a5 and four of b, count together in north.
     expect(await answersTo()).toEqual({ ...none, top: 10, north: 10, a: 5 });
+  });
+
+  test('of an account that others keep locked is left to the next call, without an error', async () => {
+    const [busy, other] = [await openCompany(survey(), 'live'), await openCompany(survey(), 'live')];
+    const own = openPool(database.url, 2, { settings: { lock_timeout: '100ms' } });
+    onTestFinished(() => own.end());
+    const release = await openTransaction((tx) => lockAccount(tx, busy.id));
+    await showLiveWeeks(own, database.keys).finally(() => release());
+    expect(await figuresOf(busy)).toEqual({});
+    expect((await figuresOf(other))['top']?.answers).toBe(18);
+    await showLiveWeeks(own, database.keys);
+    expect((await figuresOf(busy))['top']?.answers).toBe(18);
   });
 
   test('is fixed when it opens: changing the publication during the week changes no open week', async () => {

@@ -50,7 +50,7 @@ export async function askNow(
     if (weeks.some((one) => one.week === week && one.outcome === 'opened')) throw alreadyAsked(week);
     const opened = await openRounds(tx, keys, schedule, { week, now, isSimulated: false, isNow: true });
     const { reason, people, questionIds } = opened;
-    if (reason !== null) throw new Fault('conflict', 'not asked', missedSentence(reason));
+    if (reason !== null) throw notAsked(missedSentence(reason));
     await insertScheduleWeek(tx, accountId, scheduleId, { week, ...opened });
     if (weekOf(schedule.fromDay) > week) await updateScheduleStart(tx, accountId, scheduleId, week);
     const details = { name: schedule.name, week: weekName(week), people };
@@ -65,6 +65,14 @@ const busy = () =>
     'unavailable',
     'The account is busy with a week or an import. Try again in a minute.',
     { retryAfter: 30 },
+  );
+
+const notAsked = (message: string) => new Fault('conflict', 'not asked', message);
+
+/** Returns the Fault for a week in which no one can get a message any more. */
+export const tooLateToAsk = (): Fault =>
+  notAsked(
+    'It is too late to send messages this week: this schedule sends none at night and on weekends. Ask next week, or allow any hour in the schedule.',
   );
 
 /** Returns the Fault for a schedule that has asked its questions in a week. */

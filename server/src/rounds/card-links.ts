@@ -19,6 +19,7 @@ import { type AccountId, inTransaction, type Pool, type Transaction } from '../d
 import { runOneByOne } from '../jobs/accounts-in-turn.ts';
 import {
   deleteCardLinks,
+  endCardLinks,
   insertCardLinks,
   selectCardsWithoutLink,
   selectHasLink,
@@ -105,13 +106,13 @@ export async function issueCards(
   return codes;
 }
 
-/** Removes the cards of people with all their links. Returns how many cards there were. */
+/** Removes the cards of people, whose links open nothing any more. Returns how many cards there were. */
 export async function withdrawCards(
   tx: Transaction,
   accountId: AccountId,
   userIds: number[],
 ): Promise<number> {
   const count = await deleteCards(tx, accountId, userIds);
-  await deleteCardLinks(tx, accountId, userIds);
+  await endCardLinks(tx, accountId, userIds);
   return count;
 }

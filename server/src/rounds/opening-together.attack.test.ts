@@ -1,10 +1,11 @@
 // Opening the rounds of several accounts at the same time: each as if it were alone, even if another one is busy or fails, if the process is
 // killed, or if several processes open the same rounds. And how many statements it takes.
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { recordSpans, asPartOf, type Span } from '../base/tracing/spans.ts';
-import { inTransaction, type Pool } from '../db/db.ts';
+import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { mondays, noon, planAsking } from '../testing/asking.ts';
@@ -140,6 +141,21 @@ test('a connection that is lost while the answer key is read fails the round, wh
   await release();
   await openDueRounds(pool, database.keys, noon);
   await expectOpened([id]);
+});
+
+test('a round that is ready waits for the answer key longer than for an account, instead of being opened again from the start', async () => {
+  const ids = await scheduled(1);
+  const own = openPool(database.url, 3, { settings: { lock_timeout: '200ms' } });
+  onTestFinished(() => own.end());
+  const keys = new AnswerKeys(own, database.keyPlace);
+  await keys.chain.prepare();
+  const release = await keepOpen(pool, (tx) => tx`update answer_keys set tried = tried`);
+  const opening = openDueRounds(own, keys, noon);
+  await untilWaiting(pool);
+  await setTimeout(400);
+  await release();
+  expect((await opening).map(({ accountId }) => accountId)).toEqual(ids);
+  await expectOpened(ids);
 });
 
 test('several processes, of which none has read the key yet, open each round once', async () => {

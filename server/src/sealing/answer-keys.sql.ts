@@ -51,6 +51,14 @@ export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<Ch
   return row;
 }
 
+/**
+ * Makes a transaction wait up to a minute for locks from now on, whatever its connection allows. Called at the end of opening or closing a week,
+ * before the row of the chain is locked: giving up there would discard all work on the week, and everyone else has the row only for a moment.
+ */
+export async function waitLongForLocks(tx: Transaction): Promise<void> {
+  await tx`set local lock_timeout = '60s'`;
+}
+
 /** Returns the name of the chain and its epoch, which any version of the table has. */
 export async function selectChainName(db: Db): Promise<{ chain: Buffer; epoch: number } | undefined> {
   const [row] = await db<{ chain: Buffer; epoch: number }[]>`

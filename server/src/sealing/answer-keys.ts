@@ -10,6 +10,7 @@ import {
   selectWeekKey,
   selectWeekKeys,
   spendEpoch,
+  waitLongForLocks,
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
 import { EpochChain, type KeyPlace } from './epoch-chain.ts';
@@ -51,6 +52,7 @@ export class AnswerKeys {
     isRecorded = true,
   ): Promise<void> {
     await this.chain.prepare();
+    await waitLongForLocks(tx);
     const { present } = (await this.chain.current(tx, 'share')) ?? {};
     if (!present) throw missingKey();
     // If an update to a fresh key was interrupted, the file has a key that the database does not know.
@@ -112,7 +114,8 @@ export class AnswerKeys {
    * of the wrapped key can't be unwrapped.
    */
   async forget(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-    await Promise.all([spendEpoch(tx), deleteWeekKey(tx, accountId, week)]);
+    // Sent together. PostgreSQL runs them one after another, in this order.
+    await Promise.all([waitLongForLocks(tx), spendEpoch(tx), deleteWeekKey(tx, accountId, week)]);
   }
 
   /** Returns open weeks whose key can never be unwrapped any more. Empty while the epoch key is missing on this server. */

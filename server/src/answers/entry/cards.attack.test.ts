@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newCode } from '../../cards/card-code.ts';
 import { inTransaction } from '../../db/db.ts';
+import { closeWeekNow } from '../../results/close-week.ts';
 import { storeCardLinks } from '../../rounds/card-links.ts';
 import { newLinks } from '../../rounds/links.ts';
 import { noon } from '../../testing/asking.ts';
@@ -177,6 +178,21 @@ describe('a card', () => {
     expect((await storedOf(office, 0)).get(office.question)?.value).toBe(3);
     // The colleague's card still works.
     expect(await save(world, links[2] as string, { question: office.question, value: 2 })).toBe(204);
+  });
+
+  test('that is removed after it was used still marks the response rate as based on cards', async () => {
+    const office = await openOffice(world, { count: 6 });
+    const codes = await office.print();
+    for (const code of codes) {
+      const link = (await enter(world, code)).link as string;
+      expect(await save(world, link, { question: office.question, skipped: true })).toBe(204);
+    }
+    const remove = { chosen: { ids: office.userIds }, isPreview: false };
+    expect((await office.request('POST /cards/removal', remove)).body).toEqual({ count: 6 });
+    await closeWeekNow(world.pool, world.keys, office.accountId, office.week, now);
+    const rates = await world.pool`
+      select answered, handed_out from response_rates where account_id = ${office.accountId}`;
+    expect([...rates]).toEqual([{ answered: 6, handed_out: true }]);
   });
 
   test('opens only the page of its owner, by a link that no other card leads to', async () => {

@@ -3,12 +3,12 @@ import type { AskNow } from '@soundings/contract/console/start.ts';
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import { changedSince } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
-import { alreadyAsked, type AskOnThread } from '../../rounds/ask-now.ts';
+import { alreadyAsked, type AskOnThread, tooLateToAsk } from '../../rounds/ask-now.ts';
 import { selectThreshold } from '../../rounds/by-date/due.sql.ts';
 import { questionsFor } from '../../rounds/calendar.ts';
-import { endOf } from '../../rounds/send-times.ts';
+import { endOf, sendableAt } from '../../rounds/send-times.ts';
 import { audiencesOf, scheduleById } from '../../rounds/schedules.ts';
-import { selectScheduleWeeks } from '../../rounds/schedules.sql.ts';
+import { selectScheduleWeeks, selectTimezones } from '../../rounds/schedules.sql.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { versionOf } from '../core/versions.ts';
@@ -27,6 +27,7 @@ export function serveAskNow(
     const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: channels.mail || channels.sms });
     if (body.isPreview) return plan;
     if (plan.isAsked) throw alreadyAsked(plan.week.week);
+    if (plan.isTooLate) throw tooLateToAsk();
     if (body.version !== plan.version) throw changedSince('Who is asked has changed');
     const asked = await ask({ accountId: who.accountId, scheduleId, by: actorOf(who) });
     await addSending(db);
@@ -43,12 +44,17 @@ async function planOf(
   const schedule = await scheduleById(db, accountId, scheduleId);
   const today = dayIn(timezone, now);
   const week = weekOf(today);
-  const [[audience], { questionIds }, weeks, names] = await Promise.all([
+  const weekEnd = endOf(week, timezone);
+  const [[audience], { questionIds }, weeks, names, zones] = await Promise.all([
     audiencesOf(db, accountId, [schedule], today),
     questionsFor(db, schedule, week),
     selectScheduleWeeks(db, accountId, scheduleId),
     selectGroupNames(db, accountId, [...schedule.groupIds, ...schedule.withoutGroupIds]),
+    selectTimezones(db, [accountId]),
   ]);
+  const isSendableIn = (zone: string) =>
+    sendableAt(now - 1, now, { timezone: zone, anyHour: schedule.anyHour, weekEnd }) !== undefined;
+  const isSendable = [timezone, ...zones.map((one) => one.timezone)].some(isSendableIn);
   const nameOf = new Map(names.map(({ id, name }) => [id, name]));
   const namesIn = (ids: number[]) => ids.flatMap((id) => nameOf.get(id) ?? []);
   return {
@@ -56,7 +62,7 @@ async function planOf(
     name: schedule.name,
     version: versionOf([schedule, audience]),
     week: named(week),
-    endsAt: new Date(endOf(week, timezone)).toISOString(),
+    endsAt: new Date(weekEnd).toISOString(),
     people: audience?.people ?? 0,
     reachable: audience?.reachable ?? 0,
     minPeople:
@@ -66,5 +72,6 @@ async function planOf(
     questions: questionIds.length,
     isAsked: weeks.some((one) => one.week === week && one.outcome === 'opened'),
     hasMail,
+    isTooLate: hasMail && (audience?.reachable ?? 0) > 0 && !isSendable,
   };
 }

@@ -217,6 +217,28 @@ describe('asking at once', () => {
     expect(entry?.['details']).toEqual({ name: 'eNPS each quarter', week: '2026-W47', people: 6 });
   });
 
+  test('not on a weekend, when no one would get a message before the week ends, unless the schedule allows any hour', async () => {
+    const { scheduleId: id } = await planAsking(world.pool, accountId, { fromDay: '2026-11-30' });
+    expect(await preview(id)).toMatchObject({ reachable: 6, isTooLate: false });
+    clock = noon + 3 * 86_400_000; // Saturday
+    const plan = await preview(id);
+    expect(plan).toMatchObject({ week: { week: askedWeek }, reachable: 6, isTooLate: true });
+    expect((await ask(id, plan.version)).body).toMatchObject({ details: [{ type: 'not asked' }] });
+    expect([...(await world.pool`select from weeks where account_id = ${accountId}`)]).toEqual([]);
+    // Where someone lives, it is still Friday afternoon.
+    clock = Date.parse('2026-11-20T21:00:00Z');
+    expect((await preview(id)).isTooLate).toBe(true);
+    await world.pool`
+      update users set timezone = 'America/New_York' where account_id = ${accountId} and external_id = 'p1'`;
+    expect((await preview(id)).isTooLate).toBe(false);
+    clock = noon + 3 * 86_400_000;
+    await world.pool`update schedules set any_hour = true where account_id = ${accountId}`;
+    const sending = await preview(id);
+    expect(sending.isTooLate).toBe(false);
+    expect((await ask(id, sending.version)).status).toBe(200);
+    await until(async () => smtp.mails.some(({ to }) => String(to).includes('p6@example.org')));
+  });
+
   test('two administrators at the same time ask once; a group that changed after the preview is refused', async () => {
     const { scheduleId: id } = await planAsking(world.pool, accountId, { fromDay: '2026-11-30' });
     const second = await signInNew(world, accountId, 'Administrator');

@@ -6,14 +6,16 @@ import { saveAnswers, openLink } from '../../answers/answering.ts';
 import { inTransaction, openPool, type Pool } from '../../db/db.ts';
 import { type SmtpBehaviour, openSilentSmtp } from '../../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../../mail/mailer.ts';
+import { deleteUsers } from '../../people/users.sql.ts';
 import { closeWeekNow } from '../../results/close-week.ts';
+import { keepOpen, untilWaiting } from '../../testing/keep-open.ts';
 import { openLogLines } from '../../testing/log-lines.ts';
 import { askPeople, mondays, noon, planAsking } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../../testing/smtp.ts';
 import { openSender } from './messages.ts';
 import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
-import { recordSent } from './messages.sql.ts';
+import { recordRefused, recordSent } from './messages.sql.ts';
 import { exportLinks } from '../links.ts';
 import { openDueRounds } from '../opening.ts';
 import { createSchedule } from '../schedules.ts';
@@ -592,4 +594,26 @@ describe('a late message', () => {
     await senderOf(free.pool, smtp.url).send(saturday);
     expect(smtp.mails).toHaveLength(1);
   });
+});
+
+test('a person can be removed while their message is being rejected: neither waits for the other forever', async () => {
+  const { pool, accountId, userIds, scheduleId, week } = await asked();
+  const [userId] = userIds as [number];
+  const key = { accountId, userId, week, scheduleId, kind: 'invitation' as const };
+  // The rejection has changed the message, and waits before it is recorded for the person.
+  await pool.unsafe(`
+    create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(7399); return new; end $$;
+    create trigger wait before insert on mail_refusals for each row execute function wait();`);
+  onTestFinished(async () => void (await pool.unsafe('drop function wait cascade')));
+  const release = await keepOpen(pool, (tx) => tx`select pg_advisory_xact_lock(7399)`);
+  const refusal = { address: 'p1@example.org', reason: 'No such mailbox', now: noon, hasBegun: false };
+  const outcomes = [
+    recordRefused(pool, key, refusal, false),
+    untilWaiting(pool, 1).then(() => inTransaction(pool, (tx) => deleteUsers(tx, accountId, [userId]))),
+  ].map((one) => one.then(() => 'done').catch(({ message }: Error) => message));
+  await untilWaiting(pool, 2);
+  await release();
+  expect(await Promise.all(outcomes)).toEqual(['done', 'done']);
+  expect([...(await pool`select from messages where user_id = ${userId}`)]).toEqual([]);
+  expect((await selectRefusals(pool, accountId)).map((one) => one.userId)).toEqual([]);
 });

@@ -42,18 +42,20 @@ export function AskNowDialog({ scheduleId, name, onClose }: AskNowDialogProps) {
   );
 }
 
-const canAsk = ({ isAsked, people, questions, minPeople }: AskNow) =>
-  !isAsked && people >= (minPeople ?? 1) && questions > 0;
+const canAsk = ({ isAsked, isTooLate, people, questions, minPeople }: AskNow) =>
+  !isAsked && !isTooLate && people >= (minPeople ?? 1) && questions > 0;
 
 function Plan({ plan }: { plan: AskNow }) {
   const t = useText();
   const { time } = useFormat();
-  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked, minPeople } = plan;
+  const { people, reachable, questions, groups, without, endsAt, hasMail, isAsked, isTooLate, minPeople } =
+    plan;
   if (isAsked) return <p>{t('ask.isAsked')}</p>;
   if (minPeople !== null && people < minPeople)
     return <p>{t('ask.tooFewDue', { count: people, minimum: minPeople })}</p>;
   if (people === 0) return <p>{t('ask.noPeople')}</p>;
   if (questions === 0) return <p>{t('ask.noQuestions')}</p>;
+  if (isTooLate) return <p>{t('ask.isTooLate')}</p>;
   const unreachable = hasMail ? people - reachable : people;
   return (
     <>
