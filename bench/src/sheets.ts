@@ -171,7 +171,7 @@ function listOf(count: number): unknown[][] {
 export function companyOfFile(count: number): Company {
   const { users, groups } = makeCompany({ users: count, groups: 500 });
   const rows = listOf(count).slice(1);
-  const textOf = (value: unknown) =>
+  const shownAs = (value: unknown) =>
     value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
   return {
     groups,
@@ -179,7 +179,7 @@ export function companyOfFile(count: number): Company {
       ...user,
       accessInfo: { role: user.accessInfo!.role!, memberOf: user.accessInfo!.memberOf!.slice(0, 1) },
       externalProperties: Object.fromEntries(
-        attributesOfFile.map((name) => [name, textOf(rows[i]![header.indexOf(name)])]),
+        attributesOfFile.map((name) => [name, shownAs(rows[i]![header.indexOf(name)])]),
       ),
     })),
   };
