@@ -126,7 +126,7 @@ async function readMeasures(
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
   const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
-    kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
+    kind === 'segment' ? { ...measures, change: null, isClear: null, changeHandedOut: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;
