@@ -1,6 +1,7 @@
 // Updates the figures of live weeks: open weeks whose results are shown while people are still answering (rules.md P16).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { runOneByOne } from '../jobs/accounts-in-turn.ts';
 import { tryLockSurvey } from '../rounds/rounds.sql.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
@@ -17,17 +18,13 @@ export async function hasLiveWeeks(pool: Pool): Promise<boolean> {
 
 /**
  * Adds new answers to the figures of open live weeks, in whole batches. If a week fails, the others are still updated, and the
- * first error is thrown at the end.
+ * first error is thrown at the end. A week that others keep locked is left to the next call, which comes within minutes.
  */
 export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
-  const failures: unknown[] = [];
-  for (const { accountId, week } of await selectLiveWeeks(pool)) {
-    // Each is a separate transaction.
-    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week)).catch((error: unknown) =>
-      failures.push(error),
-    );
-  }
-  if (failures.length > 0) throw failures[0];
+  // Each is a separate transaction.
+  await runOneByOne(await selectLiveWeeks(pool), ({ accountId, week }) =>
+    inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week)),
+  );
 }
 
 /** Updates a live week. Does nothing while another transaction closes it or imports into the account; the next call tries again. */
