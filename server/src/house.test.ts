@@ -87,6 +87,7 @@ const publicFiles = [
   'db/citus/distribution.ts',
   'db/binary-copy.ts',
   'db/db.ts',
+  'db/fetches.ts',
   'db/embedded.ts',
   'db/migrate.ts',
   'db/clocks.ts',

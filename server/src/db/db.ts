@@ -65,12 +65,12 @@ export const ofEveryConnection = {
  * Returns settings that limit transactions to `ms`. They are a last resort for statements whose rows are read as fast as a client
  * takes them. Between two batches, PostgreSQL waits in the middle of a statement, where idle_in_transaction_session_timeout and
  * statement_timeout have no effect (measured on 15 and 18). Only transaction_timeout, available since 17, ends such a connection.
- * Before 17, the statement fails when the next batch is read.
+ * Before 17, the statement fails when the next batch is read. Between two statements, as `inFetches` has them, an idle transaction is limited.
  */
 export async function longestTransaction(pool: Pool, ms: number): Promise<Record<string, string>> {
   const [row] = await pool<{ server_version_num: string }[]>`show server_version_num`;
   const name = Number(row?.server_version_num) >= 170_000 ? 'transaction_timeout' : 'statement_timeout';
-  return { [name]: `${ms}ms` };
+  return { [name]: `${ms}ms`, idle_in_transaction_session_timeout: `${ms}ms` };
 }
 
 /**

@@ -182,6 +182,20 @@ describe('during an import into the account', () => {
 });
 
 describe('a live week', () => {
+  test('that others keep locked for too long is left to the next call, which is no failure, and the others are shown', async () => {
+    const [locked, other] = [await openCompany(survey(), 'live'), await openCompany(survey(), 'live')];
+    const release = await openTransaction(
+      (tx) => tx`select from weeks where account_id = ${locked.id} for update`,
+    );
+    const impatient = openPool(database.url, 2, { settings: { lock_timeout: '100ms' } });
+    onTestFinished(() => impatient.end());
+    await showLiveWeeks(impatient, database.keys);
+    expect([await figuresOf(locked), (await figuresOf(other))['top']?.answers]).toEqual([{}, 18]);
+    await release();
+    await showLiveWeeks(impatient, database.keys);
+    expect((await figuresOf(locked))['top']?.answers).toBe(18);
+  });
+
   test("shows only figures of counted answers, which can't be changed any more, and closing changes none", async () => {
     const acme = await openCompany(survey(), 'live');
     const state = () => pool`

@@ -2,7 +2,14 @@
 // otherwise from the primary server. So no one can see from a response where it was read (docs/decisions/0059).
 import type { Log } from '../../base/log.ts';
 import { type Db, isOfDatabase, openPool, type Pool } from '../db.ts';
-import { type AtVersion, inTime, late, openSnapshot, type Snapshot } from './snapshots.ts';
+import {
+  type AtVersion,
+  inTime,
+  late,
+  openCurrentSnapshot,
+  openSnapshot,
+  type Snapshot,
+} from './snapshots.ts';
 import type { ReplicaFacts } from './states.ts';
 import { type Watch, watchReplica } from './watch.ts';
 
@@ -14,8 +21,9 @@ export type Reading = {
   /** Runs `work`, which only reads. If the replica fails, `work` runs again on the primary server. */
   once<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
-   * Yields what `chunks` yields. `rows`: for rows that are read in batches. `db`: for other statements meanwhile. If the replica fails, the
-   * rest comes from the primary server, if the account has not changed.
+   * Yields what `chunks` yields. `rows`: a transaction that sees one state of the database, however long the response takes. `db`: for other
+   * statements while `rows` is occupied; they can see a later state. If the replica fails, the rest comes from the primary server, if the account has
+   * not changed.
    */
   stream(chunks: (rows: Db, db: Db) => AsyncIterable<Chunk>): AsyncIterable<Chunk>;
 };
@@ -35,10 +43,22 @@ export type Reads = {
 /** `pool`: for short statements. `reads`: for streamed responses only, two for each if there is a replica; closed with the rest. */
 type Primary = { pool: Pool; reads: Pool };
 
-const readingOf = ({ pool, reads }: Primary): Reading => ({
-  once: (work) => work(pool),
-  stream: (chunks) => chunks(reads, pool),
+const readingOf = (primary: Primary): Reading => ({
+  once: (work) => work(primary.pool),
+  stream: (chunks) => streamPrimary(primary, chunks),
 });
+
+async function* streamPrimary(
+  { pool, reads }: Primary,
+  chunks: Parameters<Reading['stream']>[0],
+): AsyncGenerator<Chunk> {
+  const rows = await openCurrentSnapshot(reads);
+  try {
+    yield* chunks(rows.db, pool);
+  } finally {
+    rows.end();
+  }
+}
 
 /** Returns what reads everything from the primary server. */
 export const readPrimary = (primary: Primary): Reads => ({
@@ -153,7 +173,7 @@ async function* stream(
   const [rows, db] = await replica.open(long, account, 2);
   if (!rows || !db) {
     replica.onLeft();
-    return yield* chunks(primary.reads, primary.pool);
+    return yield* streamPrimary(primary, chunks);
   }
   let sent = 0;
   let failure: unknown;
@@ -171,7 +191,7 @@ async function* stream(
     rows.end();
     db.end();
   }
-  if (sent === 0) yield* chunks(primary.reads, primary.pool);
+  if (sent === 0) yield* streamPrimary(primary, chunks);
   else yield* restOf(primary, account, chunks, { sent, failure });
 }
 

@@ -1,4 +1,4 @@
-// Transactions that read an account in exactly one version.
+// Transactions that read one state of the database, or an account in exactly one version.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db.ts';
 import { latestVersion } from '../migrate.ts';
@@ -15,12 +15,21 @@ export function openSnapshot(
   account: AtVersion,
   server: 'replica' | 'primary',
 ): Promise<Snapshot | undefined> {
+  return openIf(pool, (tx) => isAt(tx, account, server));
+}
+
+/** Opens a snapshot of the database as it is when its first statement begins. */
+export const openCurrentSnapshot = async (pool: Pool): Promise<Snapshot> =>
+  (await openIf(pool, async () => true)) as Snapshot;
+
+/** Opens a snapshot. Undefined if `isRight`, its first statement, returns false. */
+function openIf(pool: Pool, isRight: (tx: Transaction) => Promise<boolean>): Promise<Snapshot | undefined> {
   const opened = Promise.withResolvers<Snapshot | undefined>();
   const ended = Promise.withResolvers<void>();
   inTransaction(pool, async (tx) => {
     const begun = tx.unsafe('set transaction isolation level repeatable read, read only').execute();
-    const [, isRight] = await Promise.all([begun, isAt(tx, account, server)]);
-    if (!isRight) return opened.resolve(undefined);
+    const [, found] = await Promise.all([begun, isRight(tx)]);
+    if (!found) return opened.resolve(undefined);
     opened.resolve({ db: tx, end: ended.resolve });
     return ended.promise;
   }).catch(opened.reject); // Once it is open, its statements report a lost connection.

@@ -1,7 +1,8 @@
 // SQL of the flat feed: one row per group, week and metric. Rows are ordered by group first, so that the readings of a group are read once for
-// all its KPIs or questions.
+// all its KPIs or questions. All of them are read in one transaction.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, type Db, inBatches } from '../../db/db.ts';
+import type { AccountId, Db } from '../../db/db.ts';
+import { inFetches } from '../../db/fetches.ts';
 import { batch, groupsInScope, type GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
@@ -35,7 +36,8 @@ export function selectKpiFeed(
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
-  return inBatches(
+  return inFetches(
+    db,
     db<StoredFeedRow[]>`
     with ${groupsInScope(db, accountId, scope)}
     select v.kpi_id           as "metricId",
@@ -70,7 +72,8 @@ export function selectRateFeed(
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
-  return inBatches(
+  return inFetches(
+    db,
     db<StoredFeedRow[]>`
     with ${groupsInScope(db, accountId, scope)}
     select ''                as "metricId",
@@ -104,7 +107,8 @@ export function selectQuestionFeed(
   scope: GroupScope,
   { first, last }: Window,
 ): AsyncIterable<StoredFeedRow[]> {
-  return inBatches(
+  return inFetches(
+    db,
     db<StoredFeedRow[]>`
     with ${groupsInScope(db, accountId, scope)}
     select r.question_id::text as "metricId",

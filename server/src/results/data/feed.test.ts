@@ -655,11 +655,12 @@ describe('a large feed', () => {
     return account;
   }
 
-  /** Returns the feed statements that are running. */
+  /** Returns the transactions that read a feed. */
   const runningNow = async () => {
     const [row] = await world.pool<{ count: number }[]>`
       select count(*)::int as count from pg_stat_activity
-      where  datname = current_database() and state <> 'idle' and query like '%join   results r on%'
+      where  datname = current_database() and state <> 'idle'
+        and  (query like '%join   results r on%' or query like 'fetch%' or query like '%"questionIds"%')
         and  pid <> pg_backend_pid()`;
     return row?.count;
   };

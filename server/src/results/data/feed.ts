@@ -19,6 +19,7 @@ import {
 } from './feed.sql.ts';
 import { findScope, type Reader, type ResultsQuery, streamedResponse } from '../responses/response-parts.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
+import type { GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
 import { neededForWeek } from './week-readings.ts';
 import { type FeedMeasures, kpiFeedMeasures, noMeasures, questionFeedMeasures } from './feed-measures.ts';
@@ -50,33 +51,30 @@ export async function feedResponse(
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
   const window = query.window ?? always;
-  const { scope, statistics, groups, kpis, questions } = await reading.once((db) =>
-    readAbout(db, accountId, query, window),
-  );
-  const groupById = new Map(groups.map((group) => [group.id, group]));
-  const metricNames = {
-    kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
-    responserate: new Map([['', 'Response rate']]),
-    question: new Map(questions.map((one) => [String(one.id), translatedQuestion(one, language).text])),
-  };
+  const scope = await reading.once((db) => findScope(db, accountId, { ...query, withSubgroups: true }));
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
   const isOfSegments = query.kind === 'segment';
-  const kind = groups.some(({ breakdown }) => breakdown !== null) ? 'segment' : 'group';
-  async function* lines(batches: Db, db: Db) {
+  // A slow client reads for minutes, in which weeks are published: everything is read in one transaction, the names and statistics first.
+  async function* lines(db: Db) {
+    const { statistics, groups, kpis, questions } = await readAbout(db, accountId, scope, window);
+    const groupById = new Map(groups.map((group) => [group.id, group]));
+    const metricNames = {
+      kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
+      responserate: new Map([['', 'Response rate']]),
+      question: new Map(questions.map((one) => [String(one.id), translatedQuestion(one, language).text])),
+    };
+    const kind = groups.some(({ breakdown }) => breakdown !== null) ? 'segment' : 'group';
     if (format === 'csv') yield `${byteOrderMark}${header}${isOfSegments ? ',breakdown' : ''}\r\n`;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
-      for await (const rows of selects[metric](batches, accountId, scope, window)) {
+      for await (const rows of selects[metric](db, accountId, scope, window)) {
         let text = '';
         const measuresOf = await readMeasures(db, accountId, { metric, rows, statistics, kind });
         for (const row of rows) {
-          const group = groupById.get(row.groupId);
-          if (!group) continue; // created since this response began
-          const metricName = metricNames[metric].get(row.metricId) ?? '';
           const line = {
             ...row,
             metric,
-            metricName,
-            group,
+            metricName: metricNames[metric].get(row.metricId) ?? '',
+            group: groupById.get(row.groupId) as NamedGroup,
             weekName: weekName(row.week),
             ...measuresOf(row),
           };
@@ -89,21 +87,15 @@ export async function feedResponse(
   return streamedResponse(reader, { window, now: query.now }, () => reading.stream(lines));
 }
 
-/** Returns what all lines need. Throws a Fault if the group does not exist. */
-async function readAbout(
-  db: Db,
-  accountId: AccountId,
-  query: Pick<ResultsQuery, 'kind'> & { groupId: string | undefined },
-  window: Window,
-) {
-  const scope = await findScope(db, accountId, { ...query, withSubgroups: true });
+/** Returns what all lines need. */
+async function readAbout(db: Db, accountId: AccountId, scope: GroupScope, window: Window) {
   const [statistics, groups, kpis, questions] = await Promise.all([
     statisticsShown(db, accountId, window),
     selectNames(db, accountId, scope),
     selectKpis(db, accountId),
     selectQuestions(db, accountId),
   ]);
-  return { scope, statistics, groups, kpis, questions };
+  return { statistics, groups, kpis, questions };
 }
 
 /**
@@ -134,7 +126,7 @@ async function readMeasures(
   const groupIds = [...new Set(rows.map(({ groupId }) => groupId))];
   const readings = await readingsShown(db, accountId, { groupIds, questionIds: ids, kind }, window);
   const shownOf = (measures: FeedMeasures) =>
-    kind === 'segment' ? { ...measures, change: null, isClear: null } : measures;
+    kind === 'segment' ? { ...measures, change: null, isClear: null, changeHandedOut: null } : measures;
   return ({ metricId, groupId, week, isOpen }) => {
     const own = readings.get(groupId) ?? noReadings;
     if (isOpen) return noMeasures;

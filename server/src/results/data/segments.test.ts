@@ -207,6 +207,24 @@ describe('GET /v1/feed?kind=segment', () => {
     expect(ids).not.toContain(sites.stockholm);
   });
 
+  test('nor says of a change, which it does not have, whether it is based on handed-out links', async () => {
+    const own = await openCompany();
+    const questionId = own.question['mood'] as number;
+    const figures = ['2026-11-02', '2026-11-09'].map((week) => ({
+      ...{ questionId, week, value: 0.5, answers: 9, handedOut: true },
+    }));
+    const site = { name: 'Site', attribute: 'site' };
+    await writeSegments(world.pool, own.account.id, site, { Lund: { results: figures } });
+    const text = await textOf(own, '/v1/feed?kind=segment&format=ndjson&metric=question');
+    const rows = text
+      .replace(/^200 /, '')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const empty = { change: null, isClear: null, changeHandedOut: null };
+    expect(rows).toMatchObject([empty, empty]);
+  });
+
   test('NDJSON has the column too, and a feed of one segment only its rows', async () => {
     const read = async (query: string) =>
       (await bodyOf(`/v1/feed?format=ndjson&${query}`))

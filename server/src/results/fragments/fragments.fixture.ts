@@ -1,7 +1,7 @@
 // For tests of fragments: imports weeks, and reads the same response from fragments and from the rows of figures.
 import { addWeeks, type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { Db, Pool } from '../../db/db.ts';
-import { readPrimary } from '../../db/replica/reads.ts';
+import type { Reading } from '../../db/replica/reads.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import type { Random } from '../../simulation/random.ts';
 import { answerLine, importLines, round } from '../../testing/surveys.ts';
@@ -109,8 +109,7 @@ export async function responseFrom(
   { endpoint, kpiId, query, numbers, questionIds, comments, granular, language }: DataRequest,
 ): Promise<{ text: string; isFromFragments: boolean }> {
   // Reading from rows uses one transaction for everything.
-  const primary = { pool: db as Pool, reads: db as Pool };
-  const reading = readPrimary(primary).of({ accountId, version });
+  const reading: Reading = { once: (work) => work(db), stream: (chunks) => chunks(db, db) };
   const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };
   const response = await (endpoint === 'kpi values'
     ? kpiValuesResponse(reading, reader, kpiId, query)

@@ -9,7 +9,9 @@ export type IntendedChange = {
   /** What has changed, and where CHANGELOG.md says so. */
   reason: string;
   /** Returns the body that the earlier version sent, from the present one. */
-  earlier(body: string): string;
+  earlier?(body: string): string;
+  /** Returns what is left of the earlier body, for values that are no longer sent. */
+  left?(body: string): string;
 };
 
 /** The last fields of each row of the feed. */
@@ -83,5 +85,11 @@ export const intendedChanges: readonly IntendedChange[] = [
         return [metric, metricId];
       }).join('');
     },
+  },
+  {
+    since: '0075_figures_by_week.sql',
+    path: /^\/v1\/feed.*kind=segment.*format=ndjson/,
+    reason: '“`changeHandedOut` is empty for segments” (Interfaces): they have no `change`.',
+    left: (body) => body.replaceAll(/"changeHandedOut":(?:true|false)/g, '"changeHandedOut":null'),
   },
 ];
