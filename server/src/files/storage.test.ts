@@ -293,6 +293,7 @@ describe(`POST ${uploadPath}`, () => {
       ['a:b.csv', 'a', 'The file name must not contain any of these characters: \\ / : * ? " < > |'],
       ['a\nb.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       ['a\0.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
+      ['\u3164.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       ['\u202evsc.exe.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       [' .csv', 'a', 'The file name must not begin or end with a space.'],
       [`${'n'.repeat(197)}.csv`, 'a', 'The file name is longer than 200 bytes. Use a shorter name.'],
