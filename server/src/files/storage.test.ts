@@ -293,6 +293,7 @@ describe(`POST ${uploadPath}`, () => {
       ['a:b.csv', 'a', 'The file name must not contain any of these characters: \\ / : * ? " < > |'],
       ['a\nb.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       ['a\0.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
+      ['\u3164.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       ['\u202evsc.exe.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
       [' .csv', 'a', 'The file name must not begin or end with a space.'],
       [`${'n'.repeat(197)}.csv`, 'a', 'The file name is longer than 200 bytes. Use a shorter name.'],
@@ -543,4 +544,39 @@ test('an account at its storage limit is refused until it has space again', asyn
     await clear();
     expect((await upload(account.token, 'a.csv')).status).toBe(200);
   }
+});
+
+test('replaced files make room for new ones, except those that are waiting or awaiting approval', async () => {
+  const { pool } = database;
+  const account = await newAccount();
+  const [pendingRun] = await pool<{ id: string }[]>`
+    insert into runs (run_id, account_id, source, file, outcome, settings, validate_only)
+    values (gen_random_uuid(), ${account.id}, 'file', 'a.csv', 'pending', '{}', false)
+    returning run_id as "id"`;
+  const fill = (name: string, from: number, count: number, runId: string | null = null) => pool`
+    insert into files (account_id, name, size, via, token_id, arrival, arrived_at, processed_at, run_id)
+    select ${account.id}, ${name}, 1, 'https', ${account.tokenId}, nextval('file_arrivals'), now(),
+           case when i % 10 > 0 then now() end, ${runId}::uuid
+    from   generate_series(${from}::integer, ${from + count - 1}::integer) i`;
+  const count = async () => {
+    const [row] = await pool<{ waiting: number; processed: number; pending: number }[]>`
+      select count(*) filter (where processed_at is null)::integer                        as "waiting",
+             count(*) filter (where processed_at is not null and run_id is null)::integer as "processed",
+             count(run_id)::integer                                                       as "pending"
+      from   files where account_id = ${account.id}`;
+    return row;
+  };
+  await fill('once.csv', 1, 1);
+  await fill('a.csv', 1, 1, pendingRun!.id);
+  await fill('a.csv', 1, 4_998);
+  expect((await upload(account.token, 'a.csv')).status).toBe(200);
+  expect(await count()).toEqual({ waiting: 500, processed: 4_480, pending: 1 });
+  expect(await account.list()).toEqual(['a.csv', 'once.csv']);
+
+  await pool`update files set processed_at = null where account_id = ${account.id} and run_id is null and name = 'a.csv'`;
+  await fill('b.csv', 0, 19);
+  await pool`update files set processed_at = null where account_id = ${account.id} and name = 'b.csv'`;
+  expect(refusal(await upload(account.token, 'a.csv'))).toMatch(
+    /storage limit of 5000 files or 4 GB\. .*Use the same file name each time/,
+  );
 });

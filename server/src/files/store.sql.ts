@@ -30,6 +30,29 @@ export async function insertUpload(
   return row?.id;
 }
 
+/**
+ * Deletes the oldest `count` processed files that a newer file with the same name has replaced, except those whose run is pending.
+ * Returns how many it has deleted. Dry runs replace only dry runs. Leaves rows that another transaction is changing.
+ */
+export async function deleteReplaced(db: Db, accountId: AccountId, count: number): Promise<number> {
+  const rows = await db`
+    delete from files
+    where  account_id = ${accountId} and file_id in (
+      select f.file_id
+      from   files f
+      where  f.account_id = ${accountId} and f.processed_at is not null and not f.is_refused
+        and  exists (select 1 from files later
+                     where  later.account_id = ${accountId} and later.name = f.name and later.arrival > f.arrival
+                       and  not later.is_refused and (f.is_dry_run or not later.is_dry_run))
+        and  not exists (select 1 from runs r
+                         where  r.account_id = ${accountId} and r.run_id = f.run_id and r.outcome = 'pending')
+      order  by f.arrival
+      limit  ${count}
+      for    update of f skip locked)
+    returning 1`;
+  return rows.length;
+}
+
 /** The maximum number of refused uploads to keep for an account. */
 const maxRefused = 100;
 

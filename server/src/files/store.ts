@@ -12,6 +12,7 @@ import {
   addProcessing,
   deleteOldFiles,
   deleteParkedByOthers,
+  deleteReplaced,
   deleteUpload,
   insertRefused,
   insertUpload,
@@ -70,21 +71,31 @@ export type Receiving = { accountId: AccountId; address: string } & (
   | { via: 'pull'; tokenId: null; userId: number | null; isDryRun: boolean }
 );
 
+/** How many replaced files are deleted at a time. Deleting 20 files of 10 MB takes a fraction of a second. */
+const replacedAtATime = 20;
+
 /**
- * Starts an upload under a name, which may be temporary. Throws a Fault (`file validation`) if the account has reached its
- * storage limit.
+ * Starts an upload under a name, which may be temporary. If the account has reached its storage limit, the oldest replaced files are deleted:
+ * only their reports in the console are lost earlier. Throws a Fault (`file validation`) if there is still no space.
  */
 export async function openUpload(pool: Pool, receiving: Receiving, name: string): Promise<Upload> {
   const { accountId, tokenId } = receiving;
   const most = { files: maxStoredFiles, bytes: maxStoredBytes };
-  const id = await insertUpload(pool, accountId, { ...receiving, name }, most);
-  if (id === undefined) {
-    throw uploadRefusal(
-      'The account has reached its storage limit. Files are deleted automatically a few weeks after processing. Try again later.',
-    );
+  const start = () => insertUpload(pool, accountId, { ...receiving, name }, most);
+  let id = await start();
+  while (id === undefined) {
+    if ((await deleteReplaced(pool, accountId, replacedAtATime)) === 0) throw storageFull();
+    id = await start();
   }
   return uploadOf(pool, { accountId, tokenId }, id, 0);
 }
+
+const storageFull = (): Fault =>
+  uploadRefusal(
+    `The account has reached its storage limit of ${maxStoredFiles} files or ${maxStoredBytes / 1024 ** 3} GB. ` +
+      'If files are waiting, wait until they have been processed. Use the same file name each time: replaced files make room for new ones. ' +
+      'The operator can have files with other names deleted earlier, with the FILE_DAYS setting.',
+  );
 
 /** Returns the token's upload that waits under a temporary name, or undefined if there is none. */
 export async function parkedUpload(pool: Pool, sender: Sender, name: string): Promise<Upload | undefined> {

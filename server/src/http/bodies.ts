@@ -163,11 +163,11 @@ function openRoom({ total, perSource }: Room) {
     take(body: Body, bytes: number): void {
       // Adding up per source is only needed once the total could exceed the limit of one source.
       if (all + bytes > perSource && (bufferedBySource().get(body.source) ?? 0) + bytes > perSource)
-        throw tooMuch();
+        throw tooManyLarge();
       while (all + bytes > total) {
         const victim = nextToGo(body.source);
-        if (!victim) throw tooMuch();
-        victim.fail?.(tooMuch());
+        if (!victim) throw tooManyLarge();
+        victim.fail?.(tooManyLarge());
         leave(victim);
       }
       body.buffered += bytes;
@@ -176,7 +176,8 @@ function openRoom({ total, perSource }: Room) {
   };
 }
 
-const tooMuch = () =>
+/** Returns the Fault for a request whose body would take more memory than is left. */
+export const tooManyLarge = (): Fault =>
   new Fault(
     'unavailable',
     'unavailable',

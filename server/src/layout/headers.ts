@@ -131,7 +131,7 @@ function meaningBy(mapped: string, { exact }: Attributes): Meaning | undefined {
 }
 
 /** The header row must be within this many rows. A title and blank rows may come first. */
-export const rowsToHeaders = 20;
+export const rowsToHeaders = 50;
 
 /**
  * Returns the header row of a sheet: a mapped one, or else the first recognized row with an id column, or else the first

@@ -78,14 +78,14 @@ describe('kinds of sheets', () => {
     expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
   });
 
-  test('headers are recognized only in the first 20 rows', () => {
+  test('headers are recognized only in the first 50 rows', () => {
     const table = (above: number): Cell[][] => [
       ...Array.from({ length: above }, () => []),
       ['Employee ID', 'First name'],
       ['E1', 'Anna'],
     ];
-    expect(lay(table(19)).users).toHaveLength(1);
-    expect(lay(table(20)).faults).toMatchObject([{ type: 'unknown layout', row: 21 }]);
+    expect(lay(table(49)).users).toHaveLength(1);
+    expect(lay(table(50)).faults).toMatchObject([{ type: 'unknown layout', row: 51 }]);
   });
 
   test('sheets of one kind add up, whatever their columns', () => {

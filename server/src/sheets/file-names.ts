@@ -7,6 +7,9 @@ export type FileKind = 'csv' | 'xls' | 'xlsx';
 /** The longest name, in bytes of UTF-8. */
 const maxNameBytes = 200;
 
+/** Invisible characters, such as U+3164. Emoji have variation selectors. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/u;
+
 /**
  * Returns the name to store a file under: the last segment of the path that the client sent, in NFC. Throws a Fault (`file
  * validation`) if the name is invalid or has an unsupported extension.
@@ -29,7 +32,7 @@ export function plainNameOf(sent: string): string {
   if (Buffer.byteLength(name) > maxNameBytes) {
     throw uploadRefusal(`The file name is longer than ${maxNameBytes} bytes. Use a shorter name.`);
   }
-  if (!name.isWellFormed() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) {
+  if (!name.isWellFormed() || invisible.test(name)) {
     throw uploadRefusal('The file name contains invisible characters. Rename the file.');
   }
   if (/[:*?"<>|]/.test(name))

@@ -357,7 +357,9 @@ function explain(check: SchemaCheck, value: JsonValue, path: string, name: strin
   }
   const wanted =
     keyword === 'anyOf' ? 'a string or null' : (article[String(params['type'])] ?? 'another type');
-  return { type: 'wrong type', message: `${name} must be ${wanted}, not ${kindOf(value)}.` };
+  // 1.5 is a number, too.
+  const found = wanted === article['integer'] && typeof value === 'number' ? value : kindOf(value);
+  return { type: 'wrong type', message: `${name} must be ${wanted}, not ${found}.` };
 }
 
 const article: Record<string, string> = {

@@ -260,6 +260,15 @@ describe('unknown keys and wrong types (decision B4)', () => {
     ]);
   });
 
+  test('quotes a number that is not a whole one', async () => {
+    const account = await world.account();
+    const details = await refused(account, { settings: { maxUsersCreated: 1.5, maxUsersDeleted: '1' } });
+    expect(details.map(({ message }) => message)).toEqual([
+      '"maxUsersCreated" must be a whole number, not 1.5.',
+      '"maxUsersDeleted" must be a whole number, not a string.',
+    ]);
+  });
+
   test('refuses a duplicate key', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1')] });

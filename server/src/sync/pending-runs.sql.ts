@@ -47,22 +47,27 @@ export async function deletePendingRun(tx: Transaction, accountId: AccountId, ru
   await tx`delete from pending_runs where account_id = ${accountId} and run_id = ${runId}`;
 }
 
-/** Ends, in every account, the runs that have been pending for `days`. */
-export async function updateOldPendingRuns(
+/** Returns, of every account, the runs that have been pending for `days`, oldest first. */
+export async function selectOldPendingRuns(
   db: Db,
   days: number,
-): Promise<(Pick<PendingRunRow, 'source' | 'file' | 'summary'> & { accountId: AccountId; runId: string })[]> {
+): Promise<{ accountId: AccountId; runId: string }[]> {
   return db`
-    with ended as (
-      delete from pending_runs h
-      using  runs r
-      where  r.account_id = h.account_id and r.run_id = h.run_id and r.at < now() - make_interval(days => ${days})
-      returning h.account_id, h.run_id
-    )
-    update runs r
-    set    outcome = 'refused', message = 'The changes were not approved in time. Nothing was applied.'
-    from   ended e
-    where  r.account_id = e.account_id and r.run_id = e.run_id
-    returning r.account_id as "accountId", r.run_id as "runId", r.source as "source", r.file as "file",
-              r.summary as "summary"`;
+    select r.account_id as "accountId", r.run_id as "runId"
+    from   pending_runs h
+    join   runs r on r.account_id = h.account_id and r.run_id = h.run_id
+    where  r.at < now() - make_interval(days => ${days})
+    order  by r.account_id, r.at`;
+}
+
+/** Ends a run that was not approved in time. No one has decided it. */
+export async function updateExpired(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  message: string,
+): Promise<void> {
+  await tx`
+    update runs set outcome = 'refused', message = ${message}
+    where  account_id = ${accountId} and run_id = ${runId}`;
 }

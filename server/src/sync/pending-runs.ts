@@ -2,6 +2,8 @@
 // exactly the changes that were shown.
 import type { Summary } from '@soundings/contract/organization.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { lockAccount } from '../accounts/accounts.ts';
+import { runOneByOne } from '../jobs/accounts-in-turn.ts';
 import { readJson } from '../base/json/escaped-keys.ts';
 import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
@@ -11,7 +13,8 @@ import {
   deletePendingRun,
   insertPendingRun,
   lockPendingRun,
-  updateOldPendingRuns,
+  selectOldPendingRuns,
+  updateExpired,
 } from './pending-runs.sql.ts';
 import type { Plan } from './plan.ts';
 import { recordRun } from './runs.ts';
@@ -19,13 +22,21 @@ import { copyChanges, deleteChanges, type RunStart, updateRejected } from './run
 
 /** Refuses, in every account, the runs that were not approved within `days`. */
 export async function expirePendingRuns(pool: Pool, days: number): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    for (const { accountId, runId, source, file, summary } of await updateOldPendingRuns(tx, days)) {
-      const entry = { subject: runId, details: { file } };
-      await audit(tx, accountId, { origin: 'service' }, 'run refused', entry);
-      await recordRun(tx, accountId, 'refused', { runId, source, summary });
-    }
-  });
+  await runOneByOne(await selectOldPendingRuns(pool, days), ({ accountId, runId }) =>
+    inTransaction(pool, (tx) => expireRun(tx, accountId, runId)),
+  );
+}
+
+/** Refuses a run, unless it has been decided meanwhile. Locks the account first, as everything that decides a run does. */
+async function expireRun(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
+  await lockAccount(tx, accountId);
+  const run = await lockPendingRun(tx, accountId, runId);
+  if (run?.outcome !== 'pending') return;
+  const { source, file, summary } = run;
+  await deletePendingRun(tx, accountId, runId);
+  await updateExpired(tx, accountId, runId, 'The changes were not approved in time. Nothing was applied.');
+  await audit(tx, accountId, { origin: 'service' }, 'run refused', { subject: runId, details: { file } });
+  await recordRun(tx, accountId, 'refused', { runId, source, summary });
 }
 
 /** Stores a run until it is decided: what was sent, and what it would change. */

@@ -55,9 +55,10 @@ export async function pushOrganization(
     });
     throw refusal;
   };
-  const json = await jsonOf(body, maxOrganizationBodyBytes, findings).catch((tooLarge: Fault) =>
-    refuse(tooLarge, {}),
-  );
+  const json = await jsonOf(body, maxOrganizationBodyBytes, findings).catch((fault: Fault) => {
+    if (fault.kind === 'unavailable') throw fault;
+    return refuse(fault, {});
+  });
   const push = { accountId, run, digest, ...hooks };
   const report = json && (await pushByTexts(pool, push, json));
   if (report) return report;

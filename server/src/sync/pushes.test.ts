@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLog } from '../base/log.ts';
+import { until } from '../testing/until.ts';
 import { openPushes, type PushLimits, type Pushes } from './pushes.ts';
 
 const run = { id: '', source: 'api', tokenId: null, file: null, address: null } as const;
@@ -117,4 +118,18 @@ test('the bodies of one account leave memory for those of others', async () => {
   gone.abort();
   await expect(first).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await push(pushes, 1, large)).toBe('');
+});
+
+test('decompressed bytes count. A request that can not grow ends, and leaves its memory to the others', async () => {
+  const { pushes } = open({ bytes: 5_000_000, bytesOfAccount: 3_000_000 });
+  const gone = new AbortController();
+  const grown = [1, 2].map((account) => push(pushes, account, 'grow 2000000', gone.signal));
+  await until(async () => (await push(pushes, 9, 'seen')).split('grow 2000000').length === 3);
+  expect(await push(pushes, 3, 'grow 2000000')).toBe('no memory');
+  await expect(push(pushes, 4, large)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await push(pushes, 4, 'small')).toBe('small');
+  gone.abort();
+  await Promise.allSettled(grown);
+  expect(await push(pushes, 1, 'grow 4000000')).toBe('no memory');
+  expect(await push(pushes, 4, large)).toBe('');
 });

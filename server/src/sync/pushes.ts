@@ -10,6 +10,7 @@ import type { Log } from '../base/log.ts';
 import { currentSpan, inSpan, type Span } from '../base/tracing/spans.ts';
 import { addSpans, type ThreadSpan } from '../base/tracing/thread-spans.ts';
 import type { AccountId } from '../db/db.ts';
+import { type AdmissionLimits, type Admitted, openAdmission } from '../http/admission.ts';
 import { limitConcurrency } from '../http/concurrency.ts';
 import type { RunStart } from './runs.sql.ts';
 
@@ -27,6 +28,13 @@ export type Job = {
 
 /** Message to the thread: the client has disconnected. Nothing is applied unless the job has already begun its changes. */
 export type Gone = { gone: number };
+
+/**
+ * Message from the thread: a job has decompressed this many bytes of its body so far. The message back says whether there is memory for
+ * them. If not, the job ends.
+ */
+export type Growth = { job: number; grow: number };
+export type GrowthEnd = { grown: number; isGranted: boolean };
 
 /** Message from the thread: the report as JSON bytes, a fault, or the text of an unexpected error; and its spans, if it is traced. */
 export type JobEnd = { spans?: ThreadSpan[] | undefined } & (
@@ -53,7 +61,7 @@ export type Pushes = {
   close(seconds: number): Promise<void>;
 };
 
-export type PushLimits = {
+export type PushLimits = AdmissionLimits & {
   /** How many requests run at the same time. Each uses a database connection. */
   running: number;
   /** How many requests of an account may wait for the one that runs, and for how long, in milliseconds. */
@@ -61,9 +69,6 @@ export type PushLimits = {
   timeout: number;
   /** How many commits of pushes in parts run at the same time. They take minutes, and are not counted in `running`. */
   commits: number;
-  /** The maximum total size of all request bodies in memory, and of those of one account, in bytes. */
-  bytes: number;
-  bytesOfAccount: number;
 };
 
 const usual: PushLimits = {
@@ -80,37 +85,16 @@ const usual: PushLimits = {
  * URL as `workerData`.
  */
 export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: PushLimits = usual): Pushes {
-  const here = new Map<number, { accountId: AccountId; size: number }>();
-  let pushes = 0;
-  let onIdle = () => {};
+  const admission = openAdmission(limits);
   // Two threads, so that while one is busy with a large request, other accounts can use the second one.
   const lanes = [openLane(thread, databaseUrl, log), openLane(thread, databaseUrl, log)] as const;
   const requests = limitRequests(limits);
-
   const commits = limitCommits(limits);
-
-  function admit(accountId: AccountId, size: number): () => void {
-    const sum = (some: { size: number }[]) => some.reduce((total, one) => total + one.size, size);
-    const own = [...here.values()].filter((one) => one.accountId === accountId);
-    if (sum([...here.values()]) > limits.bytes || sum(own) > limits.bytesOfAccount) {
-      throw new Fault(
-        'unavailable',
-        'unavailable',
-        'Too many large requests are being processed. Try again in a moment.',
-      );
-    }
-    const one = ++pushes;
-    here.set(one, { accountId, size });
-    return () => {
-      here.delete(one);
-      if (here.size === 0) onIdle();
-    };
-  }
 
   return {
     async push(accountId, sent, gone) {
       const isCommit = sent.partOf === 'commit';
-      const leave = admit(accountId, isCommit ? maxPartBytes : sent.bytes.byteLength);
+      const { grow, leave } = admission.admit(accountId, isCommit ? maxPartBytes : sent.bytes.byteLength);
       const note = () =>
         log.info(
           { requestId: sent.run.id },
@@ -123,7 +107,7 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
           const [first, second] = lanes;
           const lane = first.load() < lightBytes || first.load() <= second.load() ? first : second;
           return await inSpan({ name: 'thread pushes', kind: 'internal' }, () =>
-            lane.run(accountId, sent, gone),
+            lane.run(accountId, { ...sent, grow }, gone),
           );
         } finally {
           release();
@@ -137,10 +121,7 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
     },
 
     async close(seconds) {
-      if (here.size > 0) {
-        const idle = new Promise<void>((resolve) => (onIdle = resolve));
-        await Promise.race([idle, sleep(seconds * 1000, undefined, { ref: false })]);
-      }
+      await Promise.race([admission.idle(), sleep(seconds * 1000, undefined, { ref: false })]);
       await Promise.all(lanes.map((lane) => lane.stop()));
     },
   };
@@ -178,7 +159,9 @@ const lightBytes = 1024 * 1024;
 /** The maximum compression ratio of gzip (RFC 1951: 258 bytes from two bits). */
 const gzipRatio = 1032;
 
-type Waiting = {
+type Growing = Pick<Admitted, 'grow'>;
+
+type Waiting = Growing & {
   on: Worker;
   resolve: (report: Uint8Array) => void;
   reject: (error: unknown) => void;
@@ -186,6 +169,11 @@ type Waiting = {
   span: Span | undefined;
   sentAt: number;
 };
+
+function growJob(on: Worker, one: Growing | undefined, { job, grow }: Growth): void {
+  const isGranted = one?.grow(grow) ?? false;
+  on.postMessage({ grown: job, isGranted } satisfies GrowthEnd);
+}
 
 function endJob({ resolve, reject, span, sentAt }: Waiting, end: JobEnd): void {
   if (span && end.spans) addSpans(span, end.spans, sentAt);
@@ -215,10 +203,11 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
 
   function startWorker(): Worker {
     const started = new Worker(thread, { workerData: { databaseUrl }, resourceLimits });
-    started.on('message', (end: JobEnd) => {
-      const one = waiting.get(end.job);
-      settle(end.job);
-      if (one) endJob(one, end);
+    started.on('message', (message: JobEnd | Growth) => {
+      const one = waiting.get(message.job);
+      if ('grow' in message) return growJob(started, one, message);
+      settle(message.job);
+      if (one) endJob(one, message);
     });
     // A thread ends by itself only if it runs out of memory or has a bug. Its jobs are rejected; the next push starts a new thread.
     started.on('error', (error) =>
@@ -256,8 +245,8 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
   return {
     /** Returns roughly how many bytes the thread is working on. */
     load: () => waiting.values().reduce((sum, { load }) => sum + load, 0),
-    run(accountId: AccountId, sent: SentPush, gone: AbortSignal): Promise<Uint8Array> {
-      const { run, bytes: body, gzip, partOf } = sent;
+    run(accountId: AccountId, sent: SentPush & Growing, gone: AbortSignal): Promise<Uint8Array> {
+      const { run, bytes: body, gzip, partOf, grow } = sent;
       clearTimeout(idleTimer);
       const on = (worker ??= startWorker());
       const job = ++jobs;
@@ -266,7 +255,7 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
       const [span, isTraced] = [currentSpan(), currentSpan() !== undefined];
       const notifyGone = () => on.postMessage({ gone: job } satisfies Gone);
       const result = new Promise<Uint8Array>((resolve, reject) => {
-        waiting.set(job, { on, resolve, reject, load, span, sentAt: span?.now() ?? 0 });
+        waiting.set(job, { on, resolve, reject, load, grow, span, sentAt: span?.now() ?? 0 });
         on.postMessage({ job, accountId, run, bytes, gzip, partOf, isTraced } satisfies Job, [bytes]);
         gone.addEventListener('abort', notifyGone);
       });

@@ -412,7 +412,11 @@ describe('what is refused', () => {
     ]);
     expect(await userIds(account)).toEqual(['a', 'b', 'c', 'd']);
     await open(account);
-    expect((await send(account, 'GET', `/${id}`)).status).toBe(404);
+    const gone = await send(account, 'GET', `/${id}`);
+    expect([gone.status, gone.body.message]).toEqual([
+      404,
+      expect.stringContaining('or it was applied and another push was opened. If you have committed it, see'),
+    ]);
   });
 
   test("another account's push gets the same response as one that does not exist, and stays as it is", async () => {

@@ -109,7 +109,7 @@ export const pushNotFound = (id: string): Fault =>
   new Fault(
     'not_found',
     'push not found',
-    `There is no push in parts ${id}. It may have been deleted: that happens ${abandonedPushHours} hours after the last request.`,
+    `There is no push in parts ${id}. It was deleted, no request came for ${abandonedPushHours} hours, or it was applied and another push was opened. If you have committed it, see the run in the console.`,
   );
 
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */

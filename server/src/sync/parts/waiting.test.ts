@@ -1,7 +1,9 @@
 // What happens to others while commits of pushes in parts run or wait, and to a commit that was given up before it began.
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { openLog } from '../../base/log.ts';
+import type { Fault } from '../../base/errors.ts';
 import { moduleAt } from '../../base/places.ts';
 import { inTransaction, openPool } from '../../db/db.ts';
 import { person } from '../../testing/organizations.ts';
@@ -108,3 +110,30 @@ test('commits that run or wait leave room for the requests of other accounts', a
     return applied.length === 4;
   });
 });
+
+test('a gzip body counts with its decompressed bytes, and gets 503 without a run if there is no memory for them', async () => {
+  const [first, second] = [await world.account(), await world.account()];
+  const limits = { running: 8, waiting: 10, timeout: 60_000, commits: 2, bytes: 8e6, bytesOfAccount: 8e6 };
+  const thread = moduleAt('pushes.thread');
+  const pushes = openPushes(thread, world.databaseUrl, openLog('silent' as 'error'), limits);
+  onTestFinished(() => pushes.close(1));
+  const push = (accountId: number, megabytes: number) => {
+    const text = JSON.stringify({ data: { users: [person('a')] } });
+    const bytes = gzipSync(text.padEnd(megabytes * 1e6));
+    return pushes.push(accountId, { run: newRun(), bytes, gzip: true }, never);
+  };
+  await expect(push(first.id, 12)).rejects.toMatchObject({ kind: 'unavailable', code: 'unavailable' });
+  const runs = await world.pool`select from runs where account_id = ${first.id}`;
+  expect(runs.length).toBe(0);
+  expect((await push(second.id, 5)).length).toBeGreaterThan(0);
+  // One of them waits for the lock of its account, with its bytes.
+  const end = await lockFor([first.id]);
+  const waiting = push(first.id, 5);
+  await until(async () => {
+    const result = await push(second.id, 5).catch((error: Fault) => error.kind);
+    return result === 'unavailable';
+  });
+  expect((await push(second.id, 1)).length).toBeGreaterThan(0);
+  await end();
+  expect((await waiting).length).toBeGreaterThan(0);
+}, 60_000);

@@ -11,6 +11,7 @@ import { Page } from '../../../ui/page/Page.tsx';
 import { Padded, Section } from '../../../ui/page/Section.tsx';
 import { Loaded, PageSkeleton } from '../../../ui/page/States.tsx';
 import { ColumnsDialog } from './ColumnsDialog.tsx';
+import { storedSizeText } from './upload-list.ts';
 import { FaultTable } from '../FaultTable.tsx';
 import { useLiveFiles } from '../live.ts';
 import { Deltas, sourceText, StateBadge } from '../texts.tsx';
@@ -48,6 +49,7 @@ export function FilePage() {
 function Subtitle({ file }: { file: FileDetails }) {
   const t = useText();
   const { time, bytes } = useFormat();
+  const size = storedSizeText(file, bytes);
   return (
     <span className={css['facts']}>
       <span>
@@ -55,7 +57,7 @@ function Subtitle({ file }: { file: FileDetails }) {
       </span>
       <span>{sourceText(t, file)}</span>
       <span>{time(file.at)}</span>
-      <span>{bytes(file.size)}</span>
+      {size && <span>{size}</span>}
     </span>
   );
 }

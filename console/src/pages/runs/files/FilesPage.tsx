@@ -18,6 +18,7 @@ import { useLiveFiles } from '../live.ts';
 import { MappingsDialog } from './MappingsDialog.tsx';
 import { accepted, DropArea, UploadList } from './UploadArea.tsx';
 import { useUploads } from './uploads.ts';
+import { storedSizeText } from './upload-list.ts';
 import { countText, sourceText, StateBadge } from '../texts.tsx';
 
 export function FilesPage() {
@@ -114,7 +115,7 @@ function useColumns(): Column<FileRow>[] {
       width: 'minmax(110px, 2fr)',
       cell: (row) => (
         <NameCell icon={FileSpreadsheet} name={row.name}>
-          {sourceText(t, row)} · {bytes(row.size)}
+          {[sourceText(t, row), storedSizeText(row, bytes)].filter(Boolean).join(' · ')}
         </NameCell>
       ),
     },

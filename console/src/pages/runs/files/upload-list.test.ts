@@ -1,7 +1,7 @@
 // Uploads: each file has its own progress and error, and files are sent one at a time in the order in which they were chosen.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneAtATime, withError, without, withProgress, withUpload } from './upload-list.ts';
+import { oneAtATime, storedSizeText, withError, without, withProgress, withUpload } from './upload-list.ts';
 
 const people = { name: 'people.csv', size: 1200 };
 const two = withUpload(withUpload([], 1, people), 2, people);
@@ -41,4 +41,10 @@ test('files are sent one at a time, in order, also after a failed one', async ()
     }),
     { numRuns: 50 },
   );
+});
+
+test('the size of a refused upload is not shown as zero', () => {
+  const bytes = (size: number) => `${size} B`;
+  expect(storedSizeText({ isKept: true, size: 4 }, bytes)).toBe('4 B');
+  expect(storedSizeText({ isKept: false, size: 0 }, bytes)).toBeUndefined();
 });

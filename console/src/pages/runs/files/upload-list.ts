@@ -34,3 +34,9 @@ export function oneAtATime(): (task: () => Promise<void>) => Promise<void> {
     return run;
   };
 }
+
+/** Returns the size of a file; undefined for a refused upload, whose bytes are not stored. */
+export const storedSizeText = (
+  { isKept, size }: { isKept: boolean; size: number },
+  bytes: (size: number) => string,
+): string | undefined => (isKept ? bytes(size) : undefined);
