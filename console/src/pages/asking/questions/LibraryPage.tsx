@@ -198,7 +198,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
     {
       key: 'text',
       title: t('asking.question'),
-      width: 'minmax(180px, 3fr)',
+      width: 'minmax(160px, 3fr)',
       sortable: true,
       cell: (one) => (
         <span className={css['two']}>
@@ -224,7 +224,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.type'),
       width: 150,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'medium',
       cell: ({ type }) => t(`questionType.${type}`),
     },
     {
@@ -238,7 +238,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.asked'),
       width: 100,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ weeks }) =>
         weeks > 0 ? (
           t('asking.weeks', { count: weeks })
@@ -251,7 +251,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.lastAsked'),
       width: 110,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ last }) => (last ? full(last) : ''),
     },
   ];
