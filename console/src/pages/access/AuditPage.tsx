@@ -7,7 +7,7 @@ import { useAddress } from '../../hooks/data.ts';
 import { useMedia } from '../../hooks/media.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useSession } from '../../session.tsx';
-import { useFormat, useText } from '../../text/text.tsx';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
@@ -95,10 +95,11 @@ function Filters(props: { address: Address; setAddress: (changes: Address) => vo
   const { address, setAddress, actions } = props;
   const texts = useAuditText();
   const zone = useSession().account.timezone;
+  const language = useLanguage();
   const any = { value: '', label: t('audit.any') };
   const named = actions
     .map((value) => ({ value, label: texts.action(value) }))
-    .toSorted((a, b) => a.label.localeCompare(b.label));
+    .toSorted((a, b) => a.label.localeCompare(b.label, language));
   return (
     <>
       <Select
