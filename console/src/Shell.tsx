@@ -105,7 +105,7 @@ function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
   }, [pathname, sheet]);
 }
 
-/** The navigation behind a button, on phones. */
+/** The navigation behind a button, on phones and small tablets. */
 function PhoneHeader() {
   const t = useText();
   const { href } = useLocation();

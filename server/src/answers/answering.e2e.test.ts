@@ -242,6 +242,46 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('Not saved. The week may be over').waitFor();
   });
 
+  test('after a finish that could not be sent, the page stays if someone goes on answering, and nothing written is lost', async () => {
+    const one = await asked();
+    const last = one.ids.at(-1);
+    const page = await openPage(`/a/${one.link}?language=en#q${last}`);
+    const written = page.locator(`[name=c${last}]`);
+    const finish = page.getByRole('button', { name: 'Finish' });
+    const reconnect = async () => {
+      await page.unroute('**/answers*');
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await page.getByText('Saved', { exact: true }).waitFor();
+    };
+    await page.route('**/answers*', (route) => route.abort());
+    await written.fill('Coffee');
+    await finish.click();
+    await page.getByText('Not saved yet.').waitFor();
+    await written.pressSequentially(' and t');
+    await reconnect();
+    await written.pressSequentially('ea');
+    expect([await written.isVisible(), await written.inputValue()]).toEqual([true, 'Coffee and tea']);
+    await untilStored(one, last, [null, null, 'Coffee and tea', false]);
+    // Going back to another question is going on, too.
+    await page.route('**/answers*', (route) => route.abort());
+    await written.fill('Tea');
+    await finish.click();
+    await page.getByText('Not saved yet.').waitFor();
+    await page.locator('#back').click();
+    await reconnect();
+    await untilStored(one, last, [null, null, 'Tea', false]);
+    expect(await page.locator('#form').isVisible()).toBe(true);
+    // Without going on, it leaves as soon as everything is sent.
+    await page.goto(`${world.address}/a/${one.link}?language=en#q${last}`);
+    await page.route('**/answers*', (route) => route.abort());
+    await written.fill('Water');
+    await finish.click();
+    await page.getByText('Not saved yet.').waitFor();
+    await page.unroute('**/answers*');
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByRole('heading', { name: /^Thank you/ }).waitFor();
+  });
+
   test('a comment without an answer is not lost without notice, and skipping and answering exclude each other', async () => {
     const one = await asked();
     const page = await openPage(`/a/${one.link}`);

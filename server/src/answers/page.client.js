@@ -123,6 +123,13 @@ function answering(kiosk) {
     step.querySelector('.note').replaceChildren(...(key === '' ? [] : textOf(key)));
   }
 
+  // Called when the person goes on with the questions. They finish again when they are done.
+  function stay() {
+    if (leavingTo === undefined) return;
+    leavingTo = undefined;
+    kiosk?.refused();
+  }
+
   function keep(step) {
     clearTimeout(typing);
     const answer = answerAt(step);
@@ -213,6 +220,7 @@ function answering(kiosk) {
   }
 
   form.addEventListener('change', ({ target }) => {
+    stay();
     const step = steps[at];
     const skip = field(step, 's');
     const uncheck = (wanted) =>
@@ -230,12 +238,14 @@ function answering(kiosk) {
   });
   form.addEventListener('input', ({ target }) => {
     if (target.tagName !== 'TEXTAREA') return;
+    stay();
     const step = steps[at];
     if (target.value.trim() !== '') field(step, 's').checked = false;
     note(step);
     clearTimeout(typing);
     typing = setTimeout(keep, 1000, step);
   });
+  form.addEventListener('focusin', ({ target }) => target.tagName === 'TEXTAREA' && stay());
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const isLast = at === steps.length - 1;
@@ -245,12 +255,16 @@ function answering(kiosk) {
       goTo(incomplete);
       return boxes(incomplete)[0].focus();
     }
+    stay();
     keep(steps[at]);
     if (!isLast) goTo(steps[at + 1]);
     // Depends only on what this page has sent, because a handed-out link must not reveal whether there are answers.
     else leaveTo(`${form.getAttribute('action')}&${steps.some(({ sent }) => sent) ? 'saved' : 'empty'}`);
   });
-  back.addEventListener('click', () => goTo(steps[at - 1]));
+  back.addEventListener('click', () => {
+    stay();
+    goTo(steps[at - 1]);
+  });
   for (const link of document.querySelectorAll('#languages a')) {
     link.addEventListener('click', (event) => {
       event.preventDefault();
@@ -260,6 +274,7 @@ function answering(kiosk) {
   const until = { signal: kiosk?.signal };
   if (!kiosk)
     addEventListener('hashchange', () => {
+      stay();
       keep(steps[at]);
       show(true);
     });

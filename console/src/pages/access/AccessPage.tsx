@@ -4,7 +4,7 @@ import type { Access } from '@soundings/contract/console/access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useErrorToast } from '../../hooks/error-toast.ts';
+import { useOnce } from '../../hooks/once.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
 import { useCountryNames } from '../../text/countries.ts';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -131,7 +131,7 @@ function useAllow() {
 function Allowed(access: Access) {
   const t = useText();
   const change = useAllow();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const { allow, yourAddress, isYourAddressAllowed } = access;
   const key = allow.length === 0 ? 'yoursAny' : isYourAddressAllowed ? 'yoursInside' : 'yoursOutside';
   return (
@@ -142,7 +142,7 @@ function Allowed(access: Access) {
         title={t('access.yours', { address: yourAddress })}
         actions={
           key === 'yoursOutside' && (
-            <Button onClick={() => showErrorOf(change({ allow: [yourAddress] }))}>
+            <Button busy={busy} onClick={() => once(() => change({ allow: [yourAddress] }))}>
               {t('access.addYours', { address: yourAddress })}
             </Button>
           )
@@ -156,15 +156,11 @@ function Allowed(access: Access) {
 
 function Ranges({ allow, change }: { allow: string[]; change: (change: Change) => Promise<void> }) {
   const t = useText();
-  const showErrorOf = useErrorToast();
   const [last, setLast] = useState<string>();
   /** Ranges are removed one after another, so that removing the last range always asks for confirmation. */
-  const [busy, setBusy] = useState(false);
-  const remove = (range: string) => {
-    if (allow.length === 1) return setLast(range);
-    setBusy(true);
-    return showErrorOf(change({ remove: [range] }).finally(() => setBusy(false)));
-  };
+  const { busy, once } = useOnce();
+  const remove = (range: string) =>
+    allow.length === 1 ? setLast(range) : once(() => change({ remove: [range] }));
   return (
     <ul className={css['ranges']}>
       {allow.length === 0 && <li className={css['soft']}>{t('access.allowEmpty')}</li>}

@@ -1,15 +1,13 @@
 // The audit log: who did what, when, and from where. It can be filtered, and the filtered log can be downloaded.
-import { type SubjectKind, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console/access.ts';
-import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
+import { useState } from 'react';
 import { addressOf } from '../../api.ts';
 import { useAddress } from '../../hooks/data.ts';
 import { useMedia } from '../../hooks/media.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useSession } from '../../session.tsx';
-import { useFormat, useText } from '../../text/text.tsx';
-import { Badge } from '../../ui/Badge.tsx';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/page/Empty.tsx';
 import { Page, ToolbarGap, ToolbarText } from '../../ui/page/Page.tsx';
@@ -18,6 +16,7 @@ import { Select } from '../../ui/form/Select.tsx';
 import type { Column } from '../../ui/table/DataTable.tsx';
 import { LazyTable } from '../../ui/table/LazyTable.tsx';
 import css from './access.module.css';
+import { AuditEntryDialog, AuditSubject, AuditWho } from './AuditEntry.tsx';
 import { useAuditText } from './audit-texts.ts';
 
 const filters = ['search', 'origin', 'action', 'from', 'to'] as const;
@@ -34,6 +33,7 @@ export function AuditPage() {
   const windows = useWindows('GET /audit', { query: query as never });
   const columns = useColumns();
   const isPhone = useMedia('(max-width: 720px)');
+  const [opened, setOpened] = useState<AuditEntry>();
   const { count } = windows;
   const isFiltered = filters.some((name) => address[name]);
   const clear = () => setAddress(Object.fromEntries(filters.map((name) => [name, undefined])));
@@ -63,6 +63,7 @@ export function AuditPage() {
         label={t('audit.title')}
         columns={columns}
         rowKey={({ id }) => id}
+        onRow={setOpened}
         // On phones, the time and the name need two lines.
         rowHeight={isPhone ? 56 : 44}
         windows={windows}
@@ -79,6 +80,7 @@ export function AuditPage() {
           )
         }
       />
+      {opened && <AuditEntryDialog entry={opened} onClose={() => setOpened(undefined)} />}
     </Page>
   );
 }
@@ -93,10 +95,11 @@ function Filters(props: { address: Address; setAddress: (changes: Address) => vo
   const { address, setAddress, actions } = props;
   const texts = useAuditText();
   const zone = useSession().account.timezone;
+  const language = useLanguage();
   const any = { value: '', label: t('audit.any') };
   const named = actions
     .map((value) => ({ value, label: texts.action(value) }))
-    .toSorted((a, b) => a.label.localeCompare(b.label));
+    .toSorted((a, b) => a.label.localeCompare(b.label, language));
   return (
     <>
       <Select
@@ -147,11 +150,17 @@ function useColumns(): Column<AuditEntry>[] {
         </time>
       ),
     },
-    { key: 'who', title: t('audit.who'), width: 'minmax(88px, 1.15fr)', cell: (entry) => <Who {...entry} /> },
+    {
+      key: 'who',
+      title: t('audit.who'),
+      width: 'minmax(88px, 1.15fr)',
+      cell: (entry) => <AuditWho {...entry} />,
+    },
     {
       key: 'what',
       title: t('audit.what'),
       width: 'minmax(130px, 1.35fr)',
+      leads: true,
       cell: (entry) => (
         <span className={css['two']}>
           <b>{texts.action(entry.action)}</b>
@@ -164,7 +173,7 @@ function useColumns(): Column<AuditEntry>[] {
       title: t('audit.subject'),
       width: 'minmax(120px, 1fr)',
       wideOnly: true,
-      cell: (entry) => <Subject {...entry} />,
+      cell: (entry) => <AuditSubject {...entry} />,
     },
     {
       key: 'details',
@@ -177,54 +186,15 @@ function useColumns(): Column<AuditEntry>[] {
       key: 'address',
       title: t('audit.address'),
       width: 120,
-      wideOnly: true,
+      wideOnly: 'medium',
       cell: ({ address }) => address !== null && <code className={css['soft']}>{address}</code>,
     },
   ];
 }
 
-/** The path of the page for each kind of subject. A token or KPI has no page, so the path is that of the list. */
-const pages: Record<SubjectKind, (id: string) => string> = {
-  person: (id) => `/people/${id}`,
-  group: (id) => `/groups/${id}`,
-  token: () => '/tokens',
-  schedule: (id) => `/schedules/${id}`,
-  question: (id) => `/questions/${id}`,
-  kpi: () => '/kpis',
-  run: (id) => `/runs/${id}`,
-  file: (id) => `/files/${id}`,
-  pull: (id) => `/pulls/${id}`,
-  webhook: (id) => `/webhooks/${id}`,
-};
-
-/** The subject of an entry, linked to its page if that still exists. */
-function Subject(entry: AuditEntry) {
-  const subject = useAuditText().subject(entry);
-  const { action, about } = entry;
-  const kind = subjectKindOf(action);
-  const isLink = kind !== null && about !== null;
-  return (
-    <span className={css['soft']} title={subject}>
-      {isLink ? <Link to={pages[kind](about.id)}>{subject}</Link> : subject}
-    </span>
-  );
-}
-
-function Who({ who, userId, origin }: AuditEntry) {
-  const t = useText();
-  const name = who ?? (userId === null ? undefined : t('audit.removedUser', { id: String(userId) }));
-  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.noOne')}</span>;
-  return (
-    <span className={css['badges']}>
-      <Badge>{t(`audit.origin.${origin}`)}</Badge>
-      {name}
-    </span>
-  );
-}
-
 /** The details of an entry in one line. */
 function Details({ details }: { details: AuditEntry['details'] }) {
-  const text = useAuditText().details(details);
+  const text = useAuditText().details(details).join('; ');
   return (
     <span className={css['soft']} title={text}>
       {text}

@@ -8,6 +8,7 @@ import {
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { useAction } from '../../hooks/action.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -47,36 +48,31 @@ export function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom:
   );
 }
 
-type Result = { to: string; findings: MailFinding[] } | { error: unknown };
+type Result = { to: string; findings: MailFinding[] };
 
 function TestMail() {
   const t = useText();
   const errorText = useErrorText();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, run } = useAction();
   const [result, setResult] = useState<Result>();
-  const send = () => {
-    setBusy(true);
-    api('POST /settings/test-mail')
-      .then(setResult, (error: unknown) => setResult({ error }))
-      .finally(() => setBusy(false));
+  const send = async () => {
+    setResult(undefined);
+    setResult(await api('POST /settings/test-mail'));
   };
   return (
     <div className={css['mailTest']}>
       <div>
-        <Button icon={Mail} busy={busy} onClick={send}>
+        <Button icon={Mail} busy={busy} onClick={() => run(send)}>
           {t('settings.testMail')}
         </Button>
         <p className={css['soft']}>{t('settings.testMailHint')}</p>
       </div>
-      {result &&
-        !busy &&
-        ('error' in result ? (
-          <Notice tone="bad" live>
-            {errorText(result.error)}
-          </Notice>
-        ) : (
-          <MailTestResult {...result} />
-        ))}
+      {error !== undefined && (
+        <Notice tone="bad" live>
+          {errorText(error)}
+        </Notice>
+      )}
+      {result && <MailTestResult {...result} />}
     </div>
   );
 }

@@ -64,10 +64,8 @@ export function useAuditText() {
       if (kind === 'person') return t('audit.removedUser', { id: subject });
       return t('audit.gone', { id: kind === 'run' ? subject.slice(-8) : subject });
     },
-    /** The details in one line, such as "name: Reports; scopes: read results", or "threshold: 5 → 7" for a change. */
-    details: (details: Record<string, unknown>) =>
-      Object.entries(details)
-        .map(([name, value]) => detailOf(name, value))
-        .join('; '),
+    /** Each detail as a text, such as "name: Reports" and "scopes: read results", or "threshold: 5 → 7" for a change. */
+    details: (details: Record<string, unknown>): string[] =>
+      Object.entries(details).map(([name, value]) => detailOf(name, value)),
   };
 }

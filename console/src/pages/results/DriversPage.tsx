@@ -1,6 +1,7 @@
 // Key drivers: which KPIs go along with an outcome over groups, and why that doesn't show a cause.
 import type { Drivers, KpiDriver } from '@soundings/contract/console/results/drivers.ts';
 import type { ResultGroup, ResultWeek } from '@soundings/contract/console/results/results.ts';
+import { addWeeks } from '@soundings/contract/weeks.ts';
 import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
@@ -17,12 +18,22 @@ import css from './results.module.css';
 
 export function DriversPage() {
   const t = useText();
-  return <Started title={t('nav.drivers')}>{() => <Chosen />}</Started>;
+  return <Started title={t('nav.drivers')}>{({ weeks }) => <Chosen all={weeks} />}</Started>;
 }
 
 const usualSpan = '13';
 
-function Chosen() {
+/** Whether a longer choice of weeks has a week with results that this one doesn't. `all`: the weeks with results or under way. */
+function hasMore(all: readonly ResultWeek[], span: string): boolean {
+  const final = all.filter(({ state }) => state === 'final').map(({ week }) => week);
+  const last = final.toSorted().at(-1);
+  if (last === undefined) return false;
+  const first = addWeeks(last, 1 - Number(span));
+  const earliest = addWeeks(last, 1 - Number(spans.at(-1)));
+  return final.some((week) => week < first && week >= earliest);
+}
+
+function Chosen({ all }: { all: readonly ResultWeek[] }) {
   const t = useText();
   const language = useLanguage();
   const [address, setAddress] = useAddress<'outcome' | 'weeks'>();
@@ -65,16 +76,22 @@ function Chosen() {
         )
       }
     >
-      <Loaded response={drivers}>{(read) => <Content drivers={read} />}</Loaded>
+      <Loaded response={drivers}>
+        {(read) => <Content drivers={read} hasMoreWeeks={hasMore(all, weeks as string)} />}
+      </Loaded>
     </Page>
   );
 }
 
-function Content({ drivers }: { drivers: Drivers }) {
+/** `hasMoreWeeks`: whether choosing more weeks may help. */
+function Content({ drivers, hasMoreWeeks }: { drivers: Drivers; hasMoreWeeks: boolean }) {
   const t = useText();
   const { percent } = useFormat();
   const { outcome, state, groups, minimumGroups, weeks, tree, leftOut } = drivers;
-  if (!outcome) return <Empty title={t('drivers.none')} text={t('drivers.noneText')} />;
+  if (!outcome)
+    return (
+      <Empty title={t('drivers.none')} text={t(hasMoreWeeks ? 'drivers.noneText' : 'drivers.noneYetText')} />
+    );
   // The text of a question would run into the sentence.
   const name = outcome.kind === 'question' ? t('drivers.quoted', { text: outcome.name }) : outcome.name;
   if (state === 'few') {
@@ -85,7 +102,16 @@ function Content({ drivers }: { drivers: Drivers }) {
   return (
     <>
       {state === 'noKpis' ? (
-        <Empty title={t('drivers.noKpis')} text={t('drivers.noKpisText')} />
+        <Empty
+          title={t('drivers.noKpis')}
+          text={t(
+            hasMoreWeeks
+              ? 'drivers.noKpisText'
+              : drivers.outcomes.length > 1
+                ? 'drivers.noKpisOutcomeText'
+                : 'drivers.noKpisYetText',
+          )}
+        />
       ) : (
         <Section
           title={t('drivers.goesAlong', { name })}

@@ -124,7 +124,7 @@ function useColumns(): Column<RunRow>[] {
       title: t('runs.faults'),
       width: 72,
       align: 'end',
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ faults, outcome }) =>
         faults > 0 &&
         outcome === 'refused' && <span className={css['bad']}>{countText(faults, number)}</span>,

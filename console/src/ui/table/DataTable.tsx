@@ -70,6 +70,10 @@ export const longTable = 150;
 const tracksOf = (columns: Column<never>[]) =>
   columns.map(({ width = 'minmax(0, 1fr)' }) => (typeof width === 'number' ? `${width}px` : width)).join(' ');
 
+/** Returns the tracks of phones narrower than 360 px: no minimum is more than an equal share of the row. */
+const smallTracksOf = (columns: Column<never>[]) =>
+  tracksOf(columns).replace(/minmax\((\d+px),/g, `minmax(min($1, ${Math.floor(84 / columns.length)}%),`);
+
 /** Returns the columns that are always shown, and those with a `wideOnly` of `widths`. */
 const shownWith = <Row,>(columns: Column<Row>[], widths: Column<Row>['wideOnly'][]) =>
   columns.filter(({ wideOnly = false }) => !wideOnly || widths.includes(wideOnly)) as Column<never>[];
@@ -80,6 +84,7 @@ const styleOf = <Row,>({ columns, rowHeight = 44 }: Shared<Row>) =>
     '--tracks-medium': tracksOf(shownWith(columns, ['medium', true])),
     '--tracks-narrow': tracksOf(shownWith(columns, [true])),
     '--tracks-on-phones': tracksOf(shownWith(columns, [])),
+    '--tracks-on-small-phones': smallTracksOf(shownWith(columns, [])),
     '--row': `${rowHeight}px`,
   }) as CSSProperties;
 

@@ -104,18 +104,33 @@ const countShifts = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
+/** Runs in the page: waits until what depends on its size is drawn. */
+const drawn =
+  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))';
+
 /** Runs in the page: finds faults on a touch screen and in a small window. */
 const phoneFaults = `(() => {
   const faults = [];
   const wide = Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
   if (wide > innerWidth) faults.push('it is ' + wide + ' px wide');
   if (window.shifted >= 0.05) faults.push('it moves by ' + window.shifted);
-  for (const link of document.querySelectorAll('main a')) {
-    const { height, width } = link.getBoundingClientRect();
-    if (link.checkVisibility() && width > 1 && height < 24) faults.push(link.textContent + ' is ' + height + ' px high');
+  for (const one of document.querySelectorAll('main :is(a, button)')) {
+    const { height, width } = one.getBoundingClientRect();
+    if (one.checkVisibility() && width > 1 && height < 24) faults.push(one.textContent + ' is ' + height + ' px high');
   }
   return faults;
 })()`;
+
+/** Runs in the page: finds words in the headings of the heat map that are broken. */
+const brokenHeadings = `[...document.querySelectorAll('main table thead th[scope=col] button > span')].flatMap((heading) => {
+  const text = heading.firstChild;
+  return [...text.data.matchAll(/\\S+/g)].flatMap((word) => {
+    const range = new Range();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1 ? [word[0]] : [];
+  });
+})`;
 
 /** Runs in the page as printed: finds content outside the sheet, rows that overlap or leave a gap, and content that scrolls. */
 const paperFaults = `(() => {
@@ -287,7 +302,32 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(faults).toEqual([]);
   });
 
-  test('no page scrolls sideways on the smallest phone, and neither does the table of people on laptops and tablets', async () => {
+  test('with a mouse, too, links and buttons are at least 24 px high; on phones and tablets the heat map breaks no word of its headings', async () => {
+    const path = '/profile';
+    const page = await openConsole(world, browser, world.administrator.email, { path, language: 'sv' });
+    const faults: string[] = [];
+    for (const shown of [
+      '/',
+      '/kpis',
+      '/rounds',
+      '/audit',
+      '/access',
+      '/people/$userId',
+      '/groups/$groupId',
+    ]) {
+      await showPage(page, addressOf(shown, ids));
+      await page.evaluate('window.shifted = 0');
+      faults.push(...(await page.evaluate<string[]>(phoneFaults)).map((fault) => `${shown}: ${fault}`));
+    }
+    await showPage(page, '/heat-map');
+    for (const width of [360, 800, 1000]) {
+      await page.setViewportSize({ width, height: 800 });
+      faults.push(...(await page.evaluate<string[]>(brokenHeadings)).map((word) => `${word} at ${width} px`));
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('no page scrolls sideways, on the smallest phone, a tablet or a laptop', async () => {
     const page = await openConsole(world, browser, world.administrator.email, {
       path: '/profile',
       language: 'sv',
@@ -302,15 +342,23 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
         return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth);
       })()`);
     const wide: [path: string, width: number, excess: number][] = [];
-    const known = ['/attributes', '/directory', '/drivers', '/files', '/runs', '/questions/$questionId'];
-    for (const path of new Set([...someOf(inside), ...known])) {
+    const known = [
+      '/attributes',
+      '/audit',
+      '/directory',
+      '/drivers',
+      '/files',
+      '/people',
+      '/questions',
+      '/runs',
+    ];
+    for (const path of new Set([...someOf(inside), ...known, '/questions/$questionId'])) {
       await showPage(page, addressOf(path, ids));
-      wide.push([path, 360, await excess()]);
-    }
-    await showPage(page, '/people');
-    for (const width of [1280, 1279, 1056, 1055, 721]) {
-      await page.setViewportSize({ width, height: 800 });
-      wide.push(['/people', width, await excess()]);
+      for (const width of [360, 320, 721, 961, 1056, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.evaluate(drawn); // charts follow the width of the window
+        wide.push([path, width, await excess()]);
+      }
     }
     expect(wide.filter(([, , more]) => more > 0)).toEqual([]);
   });

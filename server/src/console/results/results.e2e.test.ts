@@ -659,6 +659,24 @@ test.skipIf(!hasBrowser())(
   },
 );
 
+test.skipIf(!hasBrowser())('drivers offer more weeks only if there are any', async () => {
+  const { email } = world.administrator;
+  const found = await readAs<Drivers>(email, '/drivers');
+  const page = await openConsole(world, browser, email, { path: '/profile' });
+  let body: Partial<Drivers> = { outcomes: [], outcome: null };
+  await page.route('**/api/results/drivers?*', (route) => route.fulfill({ json: { ...found, ...body } }));
+  // The demo company has fewer weeks than the shortest choice.
+  await page.goto('/drivers');
+  await page.getByText('Drivers appear here after a week with enough answers').waitFor();
+  body = { state: 'noKpis' };
+  await page.reload();
+  await page.getByText('Choose another outcome.', { exact: true }).waitFor();
+  body = { state: 'noKpis', outcomes: found.outcomes.slice(0, 1) };
+  await page.reload();
+  await page.getByText('Drivers appear here once another KPI has figures.').waitFor();
+  expect(await page.getByText('Choose more weeks').count()).toBe(0);
+});
+
 test.skipIf(!hasBrowser())(
   'a manager sees only their own groups; the address of another group is not found',
   async () => {

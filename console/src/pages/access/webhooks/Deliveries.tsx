@@ -4,7 +4,7 @@ import { RotateCw, Send } from 'lucide-react';
 import { useEffect } from 'react';
 import { api } from '../../../api.ts';
 import { useAddress, useRefresh } from '../../../hooks/data.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useWindows } from '../../../hooks/windows.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Button, IconButton } from '../../../ui/Button.tsx';
@@ -87,14 +87,14 @@ function useSendAgain({ id }: EndpointView) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const showErrorOf = useErrorToast();
+  const { once } = useOnce();
   const send = async (deliveryId: number | null) => {
     const params = { endpointId: id };
     const { count } = await api('POST /webhooks/{endpointId}/send-again', { params, body: { deliveryId } });
     await refresh('GET /webhooks/{endpointId}', 'GET /webhooks/{endpointId}/deliveries');
     toast({ text: t('webhooks.queued', { count }) });
   };
-  return (deliveryId: number | null) => showErrorOf(send(deliveryId));
+  return (deliveryId: number | null) => once(() => send(deliveryId));
 }
 
 function useColumns(onAgain: (id: number) => void): Column<DeliveryRow>[] {

@@ -5,7 +5,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { KeyRound, Pencil, Power, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -94,14 +94,14 @@ function TestButton({ endpoint: { id } }: { endpoint: EndpointView }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const send = async () => {
     await api('POST /webhooks/{endpointId}/test', { params: { endpointId: id } });
     await refresh('GET /webhooks/{endpointId}', 'GET /webhooks/{endpointId}/deliveries');
     toast({ text: t('webhooks.testSent') });
   };
   return (
-    <Button icon={Send} onClick={() => showErrorOf(send())}>
+    <Button icon={Send} busy={busy} onClick={() => once(send)}>
       {t('webhooks.test')}
     </Button>
   );
@@ -143,7 +143,7 @@ function OffNotice({ endpoint }: { endpoint: EndpointView }) {
   const t = useText();
   const { time } = useFormat();
   const turn = useSwitch(endpoint);
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const { turnedOff, failingSince } = endpoint;
   if (turnedOff === null)
     return (
@@ -157,7 +157,11 @@ function OffNotice({ endpoint }: { endpoint: EndpointView }) {
     <Notice
       tone={turnedOff === 'user' ? 'neutral' : 'bad'}
       title={t(`webhooks.offTitle.${turnedOff}`)}
-      actions={<Button onClick={() => showErrorOf(turn(true))}>{t('webhooks.turnOn')}</Button>}
+      actions={
+        <Button busy={busy} onClick={() => once(() => turn(true))}>
+          {t('webhooks.turnOn')}
+        </Button>
+      }
     >
       {t('webhooks.offText', { days: deliveryDays })}
     </Notice>

@@ -4,7 +4,7 @@ import { questionTypes } from '@soundings/contract/question-types.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
 import { useAddress, useData } from '../../../hooks/data.ts';
-import { useText } from '../../../text/text.tsx';
+import { useLanguage, useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
@@ -65,6 +65,7 @@ const stateOf = ({ isRetired }: LibraryQuestion) => (isRetired ? 'retired' : 'us
 function useFound(library: Library | undefined, filters: Filters): LibraryQuestion[] {
   const textOf = useQuestionText();
   const kpiName = useKpiName();
+  const language = useLanguage();
   const { q = '', kpi = '', type = '', missing = '', state = 'used', sort = 'kpi' } = filters;
   return useMemo(() => {
     if (!library) return [];
@@ -89,9 +90,9 @@ function useFound(library: Library | undefined, filters: Filters): LibraryQuesti
     const way = sort.startsWith('-') ? -1 : 1;
     return library.questions
       .filter(isMatch)
-      .toSorted((a, b) => way * by(a).localeCompare(by(b)) || a.id - b.id);
+      .toSorted((a, b) => way * by(a).localeCompare(by(b), language) || a.id - b.id);
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- textOf follows the language, as the catalogue does
-  }, [library, q, kpi, type, missing, state, sort, kpiName]);
+  }, [library, q, kpi, type, missing, state, sort, kpiName, language]);
 }
 
 type ToolbarProps = {
@@ -198,7 +199,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
     {
       key: 'text',
       title: t('asking.question'),
-      width: 'minmax(180px, 3fr)',
+      width: 'minmax(160px, 3fr)',
       sortable: true,
       cell: (one) => (
         <span className={css['two']}>
@@ -224,7 +225,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.type'),
       width: 150,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'medium',
       cell: ({ type }) => t(`questionType.${type}`),
     },
     {
@@ -238,7 +239,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.asked'),
       width: 100,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ weeks }) =>
         weeks > 0 ? (
           t('asking.weeks', { count: weeks })
@@ -251,7 +252,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       title: t('asking.lastAsked'),
       width: 110,
       sortable: true,
-      wideOnly: true,
+      wideOnly: 'large',
       cell: ({ last }) => (last ? full(last) : ''),
     },
   ];

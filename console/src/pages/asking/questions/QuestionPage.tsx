@@ -6,6 +6,7 @@ import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -150,6 +151,7 @@ function Actions({ question }: { question: QuestionView }) {
   const toast = useToast();
   const refresh = useRefresh();
   const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const [isConfirming, setConfirming] = useState(false);
   const { id, isRetired, schedules } = question;
   const retire = async (to: boolean) => {
@@ -169,7 +171,7 @@ function Actions({ question }: { question: QuestionView }) {
         </LinkButton>
       )}
       {isRetired ? (
-        <Button icon={ArchiveRestore} onClick={() => showErrorOf(retire(false))}>
+        <Button icon={ArchiveRestore} busy={busy} onClick={() => once(() => retire(false))}>
           {t('asking.restore')}
         </Button>
       ) : (

@@ -5,6 +5,7 @@ import { Eye, Pause, Play, Send, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
@@ -127,9 +128,9 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
   const toast = useToast();
   const refresh = useRefresh();
   const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const navigate = useNavigate();
   const [shown, setShown] = useState<'ask' | 'test' | 'remove'>();
-  const [busy, setBusy] = useState(false);
   const { id, isPaused, name } = schedule;
   const close = () => setShown(undefined);
   const pause = async (to: boolean) => {
@@ -139,10 +140,6 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
       undo: () => showErrorOf(pause(!to)),
     });
     await refresh('GET /schedules', 'GET /rounds');
-  };
-  const pauseOnce = (to: boolean) => {
-    setBusy(true);
-    return showErrorOf(pause(to).finally(() => setBusy(false)));
   };
   const remove = async () => {
     await api('DELETE /schedules/{scheduleId}', { params: { scheduleId: id } });
@@ -158,7 +155,7 @@ function Actions({ schedule, hasMail }: { schedule: ScheduleView; hasMail: boole
       <Button icon={Send} onClick={() => setShown('test')}>
         {t('asking.testMail')}
       </Button>
-      <Button icon={isPaused ? Play : Pause} busy={busy} onClick={() => pauseOnce(!isPaused)}>
+      <Button icon={isPaused ? Play : Pause} busy={busy} onClick={() => once(() => pause(!isPaused))}>
         {t(isPaused ? 'asking.resume' : 'asking.pause')}
       </Button>
       <Menu

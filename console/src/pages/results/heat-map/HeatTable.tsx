@@ -54,9 +54,18 @@ function useVisible({ count, onVisible }: HeatRows, height: number) {
   return { body, first, last, before: first * height, after: (count - 1 - last) * height };
 }
 
+/**
+ * Returns how many KPIs there are, and how many letters the longest word of their names has. Where the table scrolls on its own, its columns are
+ * wide enough for that word, because not every browser can hyphenate it. Words of more than 20 letters break anyway.
+ */
+function sizesOf(kpis: readonly { name: string }[]) {
+  const longest = Math.max(0, ...kpis.flatMap(({ name }) => name.split(/[\s-]+/).map((word) => word.length)));
+  return { '--kpis': kpis.length, '--longest-word': Math.min(20, longest) } as CSSProperties;
+}
+
 export function HeatTable(props: HeatTableProps) {
   // On narrow screens the table scrolls on its own in both directions, so that names and headings stay visible.
-  const isNarrow = useMedia('(max-width: 960px)');
+  const isNarrow = useMedia('(max-width: 1100px)');
   return <Heat key={String(isNarrow)} {...props} isNarrow={isNarrow} />;
 }
 
@@ -95,7 +104,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
       >
         <table
           className={cx(css['heat'], rows.count > long && css['fixed'])}
-          style={{ '--kpis': map.kpis.length } as CSSProperties}
+          style={sizesOf(map.kpis)}
           aria-label={t('nav.heatMap')}
           aria-rowcount={rows.count + above - 1}
           aria-busy={rows.isOld || undefined}

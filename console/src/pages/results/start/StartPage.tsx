@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../../api.ts';
 import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useSession } from '../../../session.tsx';
 import { useText } from '../../../text/text.tsx';
@@ -17,6 +18,7 @@ export function StartPage() {
   const refresh = useRefresh();
   const navigate = useNavigate();
   const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const dismiss = async (isDismissed: boolean) => {
     await api('PUT /start/dismissed', { body: { isDismissed } });
     await refresh('GET /session', 'GET /start');
@@ -29,7 +31,7 @@ export function StartPage() {
     <Page
       title={t('nav.start')}
       actions={
-        <Button onClick={() => showErrorOf(dismiss(isStarting))}>
+        <Button busy={busy} onClick={() => once(() => dismiss(isStarting))}>
           {t(isStarting ? 'start.dismiss' : 'start.keep')}
         </Button>
       }

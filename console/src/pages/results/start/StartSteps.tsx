@@ -3,7 +3,7 @@ import type { Start, StartStep } from '@soundings/contract/console/start.ts';
 import { Check } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../../api.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useSession } from '../../../session.tsx';
 import { useLanguageNames } from '../../../text/languages.ts';
@@ -141,29 +141,18 @@ function TestMail({ scheduleId, kind, canMail }: { scheduleId: number; kind: Kin
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const { email } = useSession().user;
-  const [isBusy, setIsBusy] = useState(false);
   const send = async () => {
-    setIsBusy(true);
-    try {
-      const { address } = await api('POST /schedules/{scheduleId}/test', {
-        params: { scheduleId },
-        body: { kind: 'invitation' },
-      });
-      toast({ text: t('start.testMailSent', { address }) });
-      await refresh('GET /start');
-    } finally {
-      setIsBusy(false);
-    }
+    const { address } = await api('POST /schedules/{scheduleId}/test', {
+      params: { scheduleId },
+      body: { kind: 'invitation' },
+    });
+    toast({ text: t('start.testMailSent', { address }) });
+    await refresh('GET /start');
   };
   return (
-    <Button
-      kind={kind}
-      busy={isBusy}
-      disabled={!canMail || email === null}
-      onClick={() => showErrorOf(send())}
-    >
+    <Button kind={kind} busy={busy} disabled={!canMail || email === null} onClick={() => once(send)}>
       {t('start.testMailButton')}
     </Button>
   );

@@ -5,7 +5,7 @@ import { CloudDownload, FlaskConical, Pencil, Power, Trash2 } from 'lucide-react
 import { useState } from 'react';
 import { api } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
@@ -72,7 +72,7 @@ function useChanges({ id }: PullView) {
 function Actions({ pull }: { pull: PullView }) {
   const t = useText();
   const toast = useToast();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const [open, setOpen] = useState<'edit' | 'fetch' | 'off' | 'remove'>();
   const { request } = useChanges(pull);
   const close = () => setOpen(undefined);
@@ -82,7 +82,7 @@ function Actions({ pull }: { pull: PullView }) {
   };
   return (
     <>
-      <Button icon={FlaskConical} disabled={pull.isUnderWay} onClick={() => showErrorOf(dryRun())}>
+      <Button icon={FlaskConical} busy={busy} disabled={pull.isUnderWay} onClick={() => once(dryRun)}>
         {t('pulls.dryRun')}
       </Button>
       <Button icon={Pencil} onClick={() => setOpen('edit')}>
@@ -134,7 +134,7 @@ function Facts({ pull }: { pull: PullView }) {
 function NextStep({ pull }: { pull: PullView }) {
   const t = useText();
   const { bytes, time } = useFormat();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const { turn } = useChanges(pull);
   const { last, isOn, isTried, failingSince } = pull;
   if (isBusy(pull))
@@ -172,7 +172,7 @@ function NextStep({ pull }: { pull: PullView }) {
       title={t('pulls.triedTitle')}
       actions={
         <>
-          <Button kind="primary" onClick={() => showErrorOf(turn(true))}>
+          <Button kind="primary" busy={busy} onClick={() => once(() => turn(true))}>
             {t('pulls.turnOn')}
           </Button>
           {toFile}

@@ -3,7 +3,7 @@ import type { OwnIdentity } from '@soundings/contract/console/sign-on/single-sig
 import { useState } from 'react';
 import { api } from '../../../api.ts';
 import { useAddress, useData, useRefresh } from '../../../hooks/data.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -35,7 +35,7 @@ function Identity({ identity: { providerId, name, linkedAt } }: { identity: OwnI
   const t = useText();
   const format = useFormat();
   const refresh = useRefresh();
-  const showErrorOf = useErrorToast();
+  const { busy, once } = useOnce();
   const [isAsking, setIsAsking] = useState(false);
   const params = { providerId };
   const connect = async () =>
@@ -57,7 +57,9 @@ function Identity({ identity: { providerId, name, linkedAt } }: { identity: OwnI
         </p>
       </div>
       {linkedAt === null ? (
-        <Button onClick={() => showErrorOf(connect())}>{t('sso.connect')}</Button>
+        <Button busy={busy} onClick={() => once(connect)}>
+          {t('sso.connect')}
+        </Button>
       ) : (
         <Button kind="quiet" onClick={() => setIsAsking(true)}>
           {t('sso.disconnect')}

@@ -4,7 +4,7 @@ import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
-import { useErrorToast } from '../../../hooks/error-toast.ts';
+import { useOnce } from '../../../hooks/once.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -61,8 +61,7 @@ function Row({ session }: { session: SessionSeen }) {
   const format = useFormat();
   const toast = useToast();
   const refresh = useRefresh();
-  const showErrorOf = useErrorToast();
-  const [busy, setBusy] = useState(false);
+  const { busy, once } = useOnce();
   const { id, browser, system, address, signedInAt, seenAt, isThis, provider } = session;
   const Icon = ['iPhone', 'iPad', 'Android'].includes(system ?? '') ? Smartphone : Monitor;
   const name =
@@ -70,14 +69,12 @@ function Row({ session }: { session: SessionSeen }) {
       ? t('profile.browserOn', { browser, system })
       : (browser ?? system ?? t('profile.unknownBrowser'));
   async function end() {
-    setBusy(true);
     try {
       await api('DELETE /profile/sessions/{sessionId}', { params: { sessionId: id } });
     } catch (error) {
       // The session has already ended, which is what the user wanted.
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     } finally {
-      setBusy(false);
       await refresh('GET /profile/sessions');
     }
     toast({ text: t('profile.sessionsEnded', { count: 1 }) });
@@ -100,12 +97,7 @@ function Row({ session }: { session: SessionSeen }) {
         </p>
       </div>
       {!isThis && (
-        <Button
-          kind="quiet"
-          busy={busy}
-          onClick={() => showErrorOf(end())}
-          aria-label={t('profile.endOne', { name })}
-        >
+        <Button kind="quiet" busy={busy} onClick={() => once(end)} aria-label={t('profile.endOne', { name })}>
           {t('profile.end')}
         </Button>
       )}
