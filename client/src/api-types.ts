@@ -1737,7 +1737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened. */
+            /** @description The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1802,7 +1802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened. */
+            /** @description The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1883,7 +1883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened. */
+            /** @description The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1981,7 +1981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened. */
+            /** @description The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2077,7 +2077,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened. */
+            /** @description The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened. */
             404: {
                 headers: {
                     [name: string]: unknown;

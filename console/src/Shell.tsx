@@ -109,13 +109,18 @@ function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
 function PhoneHeader() {
   const t = useText();
   const { href } = useLocation();
+  const session = useSession();
   const [opened, setOpened] = useState<string>();
   const close = () => setOpened(undefined);
+  const waiting = session.waiting.runs;
+  const label = waiting > 0 ? `${t('nav.menu')}, ${t('nav.waiting', { count: waiting })}` : t('nav.menu');
   return (
     <header className={css['phoneHeader']}>
       {/* The navigation is open only on the page where it was opened: following a link closes it. */}
       <Base.Root open={opened === href} onOpenChange={(isOpen) => setOpened(isOpen ? href : undefined)}>
-        <Base.Trigger render={<IconButton icon={MenuIcon} label={t('nav.menu')} />} />
+        <span className={css['menu']} data-waiting={waiting > 0 || undefined}>
+          <Base.Trigger render={<IconButton icon={MenuIcon} label={label} />} />
+        </span>
         <Base.Portal>
           <Base.Backdrop className={css['backdrop']} />
           <Base.Popup className={css['drawer']} aria-label={t('nav.menu')}>

@@ -68,11 +68,16 @@ export async function disconnect(
 
 /** Opens the connections for streamed responses, and those to the replica if there is one. */
 async function openReads(pool: Pool, url: string, config: AppConfig, log: Log): Promise<Reads> {
-  const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
+  const longest = config.longestRead ?? longestRead;
+  const settings = await longestTransaction(pool, longest);
   const replicaUrl = config.role === 'worker' ? undefined : config.replicaUrl; // a worker serves no such responses
   // What a replica has begun goes on in two transactions on the primary server.
   const perResponse = replicaUrl === undefined ? 1 : 2;
-  const primary = { pool, reads: openPool(url, perResponse * longReads, { settings }) };
+  const primary = {
+    pool,
+    reads: openPool(url, perResponse * longReads, { settings }),
+    longestRead: longest,
+  };
   return replicaUrl === undefined ? readPrimary(primary) : openReplica(replicaUrl, primary, settings, log);
 }
 

@@ -62,8 +62,8 @@ export type AskNow = {
   /** Whether emails or text messages can be sent. */
   hasMail: boolean;
   /**
-   * Whether messages could only be sent when the week is over, because the schedule sends none at night and on weekends. Then the schedule can't
-   * ask: no one would know.
+   * Whether messages could only be sent when the week is over, because the schedule sends none at night and on weekends. If
+   * everyone would be notified by a message, asking is then refused.
    */
   isTooLate: boolean;
 };

@@ -146,7 +146,7 @@ const errors = {
   503: 'The service is starting or stopping, has no database connection, or is busy with other requests of the account. Try again after `Retry-After` seconds.',
 };
 const noPush =
-  'The account has no such push: it was deleted, or is older than a day, or it was applied and another push was opened.';
+  'The account has no such push: it was deleted, no request came for 24 hours, or it was applied and another push was opened.';
 const shared = { interface: 'organization', scope: 'organization', query: NoParameters } as const;
 const address = '/v1/organization/pushes/{pushId}';
 

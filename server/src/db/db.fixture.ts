@@ -1,5 +1,6 @@
 // A process for tests whose connection PostgreSQL ends in the middle of an operation. It prints the resulting error, then runs a
 // statement on the same pool and prints "alive". Arguments: the database's address and the operation.
+import { inFetches } from './fetches.ts';
 import {
   asFault,
   inBatches,
@@ -79,6 +80,15 @@ const operations: Record<string, () => Promise<unknown>> = {
     inTransaction(pool, async (tx) => {
       const rows = tx<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
       for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
+    }),
+  /** The connection is lost while no statement runs, as between two batches for a slow reader. */
+  'a fetch of a transaction': () =>
+    inTransaction(pool, async (tx) => {
+      const rows = tx<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
+      for await (const [row] of inFetches(tx, rows, 10)) {
+        await endBackend(row?.pid as number);
+        await untilGone(row?.pid as number);
+      }
     }),
 };
 

@@ -65,7 +65,8 @@ export const ofEveryConnection = {
  * Returns settings that limit transactions to `ms`. They are a last resort for statements whose rows are read as fast as a client
  * takes them. Between two batches, PostgreSQL waits in the middle of a statement, where idle_in_transaction_session_timeout and
  * statement_timeout have no effect (measured on 15 and 18). Only transaction_timeout, available since 17, ends such a connection.
- * Before 17, the statement fails when the next batch is read. Between two statements, as `inFetches` has them, an idle transaction is limited.
+ * Before 17, the statement fails when the next batch is read, and the service ends responses that take too long (replica/reads.ts). Between two
+ * statements, as `inFetches` has them, an idle transaction is limited.
  */
 export async function longestTransaction(pool: Pool, ms: number): Promise<Record<string, string>> {
   const [row] = await pool<{ server_version_num: string }[]>`show server_version_num`;
@@ -333,7 +334,7 @@ const unreachable = new Set([
 ]);
 // The codes of temporary errors: connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient
 // resources.
-const passing = /^(08|53|57P|57014|25P04)/;
+const passing = /^(08|53|57P|57014|25P0[34])/;
 
 // Shortages of the database are reported as such, so that operators don't look for a network problem.
 const shortages = new Map([
@@ -366,7 +367,7 @@ const isLoss = (error: unknown): boolean =>
   error !== null &&
   isOfStatement(error) && // `work` may have lost another connection
   'code' in error &&
-  (unreachable.has(String(error.code)) || /^(57P|25P04)/.test(String(error.code)));
+  (unreachable.has(String(error.code)) || /^(57P|25P0[34])/.test(String(error.code)));
 
 /** Returns whether an error is about the database or its connection, and not about what was asked of it. */
 export const isOfDatabase = (error: unknown): boolean =>

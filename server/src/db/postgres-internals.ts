@@ -239,15 +239,21 @@ const never = new Promise<never>(() => {});
  * or the work has ended.
  */
 function refusing(watch: LossWatch, scope: { isEnded: boolean }, tx: TransactionSql): TransactionSql {
+  const watched = <T>(statement: () => T): T => {
+    if (watch.isLost) throw lost();
+    if (scope.isEnded) throw new Error('A statement was sent after its transaction had ended.');
+    const value = statement();
+    if (isStatement(value)) onFailure(value, (error) => (watch.isLost ||= watch.isLoss(error)));
+    return value;
+  };
   return new Proxy(tx, {
     apply: function trap(target, self, parts) {
-      if (watch.isLost) throw lost();
-      if (scope.isEnded) throw new Error('A statement was sent after its transaction had ended.');
-      const value = sentDirectly(Reflect.apply(target, self, parts) as unknown, watch.types);
-      if (isStatement(value)) onFailure(value, (error) => (watch.isLost ||= watch.isLoss(error)));
-      return traced(value, trap);
+      const statement = () => sentDirectly(Reflect.apply(target, self, parts) as unknown, watch.types);
+      return traced(watched(statement), trap);
     },
     get(target, name, receiver) {
+      if (name === 'unsafe')
+        return (...parts: Parameters<Sql['unsafe']>) => watched(() => target.unsafe(...parts));
       if (name !== 'savepoint') return Reflect.get(target, name, receiver) as unknown;
       return (work: (inner: TransactionSql) => Promise<unknown>) =>
         target.savepoint((inner) => runUntilLost(watch, inner, work));

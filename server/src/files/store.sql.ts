@@ -31,7 +31,8 @@ export async function insertUpload(
 }
 
 /**
- * Deletes the oldest `count` processed files that a newer file with the same name has replaced, except those whose run is pending.
+ * Deletes the oldest `count` processed files that a newer file with the same name has replaced, except those whose run is pending and those of pulls, which
+ * are looked up later.
  * Returns how many it has deleted. Dry runs replace only dry runs. Leaves rows that another transaction is changing.
  */
 export async function deleteReplaced(db: Db, accountId: AccountId, count: number): Promise<number> {
@@ -46,6 +47,8 @@ export async function deleteReplaced(db: Db, accountId: AccountId, count: number
                        and  not later.is_refused and (f.is_dry_run or not later.is_dry_run))
         and  not exists (select 1 from runs r
                          where  r.account_id = ${accountId} and r.run_id = f.run_id and r.outcome = 'pending')
+        and  not exists (select 1 from pulls p where p.account_id = ${accountId} and p.last_file_id = f.file_id)
+        and  not exists (select 1 from pull_fetches t where t.account_id = ${accountId} and t.file_id = f.file_id)
       order  by f.arrival
       limit  ${count}
       for    update of f skip locked)

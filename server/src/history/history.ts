@@ -66,14 +66,18 @@ export async function importHistory(
     const state = await importStateOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
     const rounds = await importRounds(tx, keys, accountId, path, state);
     const answers = await importAnswers(tx, accountId, path, state);
+    const forgotten: Week[] = [];
     for (const [week, { key, isNew }] of [...state.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       // One week at a time is in memory.
       if (hasEnded(week, timezone, now)) {
-        closesOpenWeek ||= !isNew;
-        await closeWeek(tx, keys, accountId, week, isNew ? key : undefined);
+        await closeWeek(tx, keys, accountId, week, key);
+        if (!isNew) forgotten.push(week);
       } else if (isNew) await keys.keep(tx, accountId, week, key);
     }
     await raiseVersion(tx, accountId);
+    // At the end, because this locks the row of the answer key, for which the opening and closing weeks of all accounts wait.
+    for (const week of forgotten) await keys.forget(tx, accountId, week);
+    closesOpenWeek = forgotten.length > 0;
     return { ...defined, rounds, ...answers, weeks: state.weeks.size };
   });
   if (closesOpenWeek) await deleteClosedData(pool, keys);

@@ -26,18 +26,18 @@ type WeekOfAccount = { accountId: AccountId; week: Week };
 /**
  * Publishes a week's figures and closes it. Returns how many question figures were published; undefined if the week was already
  * closed, possibly by another process just now. Throws a Fault if nothing was asked in that week or this server lacks its key.
- * `unstoredKey`: the key of a week that was opened in the same transaction and never stored. The caller must call
- * `deleteClosedData` after the transaction has committed.
+ * `key`: the key of the week, if the caller knows it. If that key is stored, the caller must forget it later in the transaction. The caller must
+ * call `deleteClosedData` after the transaction has committed.
  */
 export async function closeWeek(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
   week: Week,
-  unstoredKey?: WeekKey,
+  key?: WeekKey,
 ): Promise<number | undefined> {
   await lockSurvey(tx, accountId);
-  return closeLocked(tx, keys, { accountId, week }, unstoredKey);
+  return closeLocked(tx, keys, { accountId, week }, key);
 }
 
 /** The same for a caller who has locked the survey of the account. */
@@ -45,19 +45,19 @@ async function closeLocked(
   tx: Transaction,
   keys: AnswerKeys,
   { accountId, week }: WeekOfAccount,
-  unstoredKey?: WeekKey,
+  known?: WeekKey,
 ): Promise<number | undefined> {
   const state = await selectWeek(tx, accountId, week, true);
   if (!state) {
     throw weekNotFound(week);
   }
   if (state.isClosed) return undefined;
-  const key = unstoredKey ?? (await openWeekKey(tx, keys, accountId, week));
+  const key = known ?? (await openWeekKey(tx, keys, accountId, week));
   const open = { week, state, key };
   const computed = await computeFigures(tx, keys, accountId, open, { isLast: true });
   const published = await writeFigures(tx, accountId, open, computed);
   await endWeek(tx, accountId, week);
-  if (!unstoredKey) await keys.forget(tx, accountId, week);
+  if (!known) await keys.forget(tx, accountId, week);
   return published;
 }
 
@@ -75,8 +75,11 @@ export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<vo
 
 /** Deletes what other transactions made PostgreSQL keep of weeks that closed within a day. Runs every hour. */
 export async function deleteLeftData(pool: Pool): Promise<void> {
-  await vacuumAgain(pool);
-  await deleteLeftStatistics(pool);
+  try {
+    await vacuumAgain(pool);
+  } finally {
+    await deleteLeftStatistics(pool);
+  }
 }
 
 /**

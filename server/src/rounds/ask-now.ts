@@ -72,7 +72,7 @@ const notAsked = (message: string) => new Fault('conflict', 'not asked', message
 /** Returns the Fault for a week in which no one can get a message any more. */
 export const tooLateToAsk = (): Fault =>
   notAsked(
-    'It is too late to send messages this week: this schedule sends none at night and on weekends. Ask next week, or allow any hour in the schedule.',
+    'It is too late to send messages this week: this schedule sends none at night or on weekends. Ask next week, or turn on "Allow any hour" in the schedule.',
   );
 
 /** Returns the Fault for a schedule that has asked its questions in a week. */

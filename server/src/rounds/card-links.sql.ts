@@ -110,20 +110,12 @@ export async function insertCardLinks(
 
 /**
  * Makes the links of these people's cards useless in all open weeks. Each stays as a row that no link leads to: someone had the person's card in
- * that week, so the week's response rates say so even if the card is removed before they are published (P14).
+ * that week, so the week's response rates say so even if the card is removed or replaced before they are published (P14). A new card may get its link
+ * only a minute later.
  */
 export async function endCardLinks(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   await tx`
     update links
     set    hash = sha256('removed card' || hash), from_card = false
     where  account_id = ${accountId} and user_id = any(${userIds}) and from_card`;
-}
-
-/** Deletes the links of these people's cards in all open weeks. */
-export async function deleteCardLinks(
-  tx: Transaction,
-  accountId: AccountId,
-  userIds: number[],
-): Promise<void> {
-  await tx`delete from links where account_id = ${accountId} and user_id = any(${userIds}) and from_card`;
 }

@@ -18,7 +18,6 @@ import type { Kiosk } from '../cards/kiosks.sql.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { runOneByOne } from '../jobs/accounts-in-turn.ts';
 import {
-  deleteCardLinks,
   endCardLinks,
   insertCardLinks,
   selectCardsWithoutLink,
@@ -100,7 +99,7 @@ export async function issueCards(
   userIds: number[],
 ): Promise<string[]> {
   const codes = await createCards(tx, key, { accountId, by }, userIds);
-  await deleteCardLinks(tx, accountId, userIds); // after the cards, because insertCardLinks locks them
+  await endCardLinks(tx, accountId, userIds); // after the cards, because insertCardLinks locks them
   for (const { week } of await selectWeeksWithoutCardLinks(tx, accountId))
     await storeLinks(tx, key, accountId, week);
   return codes;

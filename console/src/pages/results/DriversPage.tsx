@@ -83,6 +83,12 @@ function Chosen({ all }: { all: readonly ResultWeek[] }) {
   );
 }
 
+/** What may help if no other KPI has figures. */
+function noKpisText(hasMoreWeeks: boolean, hasOtherOutcomes: boolean) {
+  if (hasMoreWeeks) return hasOtherOutcomes ? 'drivers.noKpisText' : 'drivers.noneText';
+  return hasOtherOutcomes ? 'drivers.noKpisOutcomeText' : 'drivers.noKpisYetText';
+}
+
 /** `hasMoreWeeks`: whether choosing more weeks may help. */
 function Content({ drivers, hasMoreWeeks }: { drivers: Drivers; hasMoreWeeks: boolean }) {
   const t = useText();
@@ -102,16 +108,7 @@ function Content({ drivers, hasMoreWeeks }: { drivers: Drivers; hasMoreWeeks: bo
   return (
     <>
       {state === 'noKpis' ? (
-        <Empty
-          title={t('drivers.noKpis')}
-          text={t(
-            hasMoreWeeks
-              ? 'drivers.noKpisText'
-              : drivers.outcomes.length > 1
-                ? 'drivers.noKpisOutcomeText'
-                : 'drivers.noKpisYetText',
-          )}
-        />
+        <Empty title={t('drivers.noKpis')} text={t(noKpisText(hasMoreWeeks, drivers.outcomes.length > 1))} />
       ) : (
         <Section
           title={t('drivers.goesAlong', { name })}

@@ -50,7 +50,7 @@ export function useSharedColumns(): Record<'at' | 'users' | 'groups' | 'warnings
       key: 'groups',
       title: t('runs.groups'),
       width: 'minmax(90px, 0.7fr)',
-      wideOnly: 'medium',
+      wideOnly: 'large',
       cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
     },
     warnings: {
@@ -58,7 +58,7 @@ export function useSharedColumns(): Record<'at' | 'users' | 'groups' | 'warnings
       title: t('runs.warnings'),
       width: 80,
       align: 'end',
-      wideOnly: 'large',
+      wideOnly: 'medium',
       cell: ({ warnings }) =>
         warnings > 0 && <span className={css['warn']}>{countText(warnings, number)}</span>,
     },

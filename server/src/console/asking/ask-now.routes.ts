@@ -27,7 +27,8 @@ export function serveAskNow(
     const plan = await planOf(db, who, scheduleId, { now: now(), hasMail: channels.mail || channels.sms });
     if (body.isPreview) return plan;
     if (plan.isAsked) throw alreadyAsked(plan.week.week);
-    if (plan.isTooLate) throw tooLateToAsk();
+    // The others answer with links that are handed out.
+    if (plan.isTooLate && plan.reachable === plan.people) throw tooLateToAsk();
     if (body.version !== plan.version) throw changedSince('Who is asked has changed');
     const asked = await ask({ accountId: who.accountId, scheduleId, by: actorOf(who) });
     await addSending(db);

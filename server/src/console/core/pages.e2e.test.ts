@@ -354,7 +354,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     ];
     for (const path of new Set([...someOf(inside), ...known, '/questions/$questionId'])) {
       await showPage(page, addressOf(path, ids));
-      for (const width of [360, 320, 721, 961, 1056, 1280]) {
+      for (const width of [360, 320, 721, 861, 961, 1056, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         await page.evaluate(drawn); // charts follow the width of the window
         wide.push([path, width, await excess()]);

@@ -79,8 +79,8 @@ function serveHeatMap(console: Console, reads: Promise<Reads>, trees: Trees): vo
     const shown = { ...mapOf(query), week: map.week?.week, compare: map.comparison.kind };
     if (map.isWhole) return csv('heat-map', heatTable(map, filters, texts));
     const table = () =>
-      reading.stream((_, db) =>
-        heatTableInSlices(map, filters, texts, heatRowsInSlices(db, who, trees, { ...filters, ...shown })),
+      reading.stream((rows) =>
+        heatTableInSlices(map, filters, texts, heatRowsInSlices(rows, who, trees, { ...filters, ...shown })),
       );
     return new Download('heat-map.csv', 'text/csv; charset=utf-8', table);
   });

@@ -1,5 +1,6 @@
 // Where responses that depend on nothing but the version of an account are read: from a replica, if it has exactly this version, and
 // otherwise from the primary server. So no one can see from a response where it was read (docs/decisions/0059).
+import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { type Db, isOfDatabase, openPool, type Pool } from '../db.ts';
 import {
@@ -40,8 +41,11 @@ export type Reads = {
   close(): Promise<void>;
 };
 
-/** `pool`: for short statements. `reads`: for streamed responses only, two for each if there is a replica; closed with the rest. */
-type Primary = { pool: Pool; reads: Pool };
+/**
+ * `pool`: for short statements. `reads`: for streamed responses only, two for each if there is a replica; closed with the rest. `longestRead`: how
+ * long a response may take, in ms.
+ */
+type Primary = { pool: Pool; reads: Pool; longestRead?: number };
 
 const readingOf = (primary: Primary): Reading => ({
   once: (work) => work(primary.pool),
@@ -49,14 +53,27 @@ const readingOf = (primary: Primary): Reading => ({
 });
 
 async function* streamPrimary(
-  { pool, reads }: Primary,
+  { pool, reads, longestRead }: Primary,
   chunks: Parameters<Reading['stream']>[0],
 ): AsyncGenerator<Chunk> {
   const rows = await openCurrentSnapshot(reads);
   try {
-    yield* chunks(rows.db, pool);
+    yield* within(longestRead, chunks(rows.db, pool));
   } finally {
     rows.end();
+  }
+}
+
+/**
+ * Yields chunks for at most `ms` milliseconds. Then it throws a Fault, because the snapshot keeps PostgreSQL from removing deleted rows. Since version
+ * 17, PostgreSQL also limits transactions itself.
+ */
+async function* within(ms = Infinity, chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  const end = performance.now() + ms;
+  for await (const chunk of chunks) {
+    if (performance.now() > end)
+      throw new Fault('unavailable', 'unavailable', 'Reading the response took too long.');
+    yield chunk;
   }
 }
 
@@ -178,7 +195,7 @@ async function* stream(
   let sent = 0;
   let failure: unknown;
   try {
-    for await (const chunk of chunks(rows.db, db.db)) {
+    for await (const chunk of within(primary.longestRead, chunks(rows.db, db.db))) {
       sent += Buffer.byteLength(chunk);
       yield chunk;
     }
@@ -197,7 +214,7 @@ async function* stream(
 
 /** Yields what follows the first `sent` bytes of a response. Throws `failure` if the account has changed, so that they may differ. */
 async function* restOf(
-  { reads }: Primary,
+  { reads, longestRead }: Primary,
   account: AtVersion,
   chunks: Parameters<Reading['stream']>[0],
   { sent, failure }: { sent: number; failure: unknown },
@@ -207,7 +224,7 @@ async function* restOf(
   const db = rows && (await openSnapshot(reads, account, 'primary').catch(() => undefined));
   try {
     if (!rows || !db) throw failure;
-    yield* chunksAfter(sent, chunks(rows.db, db.db));
+    yield* within(longestRead, chunksAfter(sent, chunks(rows.db, db.db)));
   } finally {
     rows?.end();
     db?.end();

@@ -26,6 +26,7 @@ export function Deliveries({ endpoint }: { endpoint: EndpointView }) {
   const windows = useWindows('GET /webhooks/{endpointId}/deliveries', sent);
   useLive(endpoint.waiting > 0 && endpoint.turnedOff === null);
   const sendAgain = useSendAgain(endpoint);
+  const { busy, once } = useOnce();
   return (
     <Section
       flush
@@ -43,7 +44,7 @@ export function Deliveries({ endpoint }: { endpoint: EndpointView }) {
             ]}
           />
           {endpoint.failed > 0 && (
-            <Button icon={RotateCw} onClick={() => sendAgain(null)}>
+            <Button icon={RotateCw} busy={busy} onClick={() => once(() => sendAgain(null))}>
               {t('webhooks.sendFailed', { count: endpoint.failed })}
             </Button>
           )}
@@ -87,17 +88,25 @@ function useSendAgain({ id }: EndpointView) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const { once } = useOnce();
-  const send = async (deliveryId: number | null) => {
+  return async (deliveryId: number | null) => {
     const params = { endpointId: id };
     const { count } = await api('POST /webhooks/{endpointId}/send-again', { params, body: { deliveryId } });
     await refresh('GET /webhooks/{endpointId}', 'GET /webhooks/{endpointId}/deliveries');
     toast({ text: t('webhooks.queued', { count }) });
   };
-  return (deliveryId: number | null) => once(() => send(deliveryId));
 }
 
-function useColumns(onAgain: (id: number) => void): Column<DeliveryRow>[] {
+type SendAgain = ReturnType<typeof useSendAgain>;
+
+/** Each row has its own, so that sending one delivery doesn't keep the others from being sent. */
+function AgainButton({ id, sendAgain }: { id: number; sendAgain: SendAgain }) {
+  const t = useText();
+  const { busy, once } = useOnce();
+  const send = () => once(() => sendAgain(id));
+  return <IconButton icon={RotateCw} label={t('webhooks.sendAgain')} busy={busy} onClick={send} />;
+}
+
+function useColumns(sendAgain: SendAgain): Column<DeliveryRow>[] {
   const t = useText();
   const { time } = useFormat();
   return [
@@ -143,9 +152,7 @@ function useColumns(onAgain: (id: number) => void): Column<DeliveryRow>[] {
       hideTitle: true,
       width: 48,
       align: 'end',
-      cell: ({ id }) => (
-        <IconButton icon={RotateCw} label={t('webhooks.sendAgain')} onClick={() => onAgain(id)} />
-      ),
+      cell: ({ id }) => <AgainButton id={id} sendAgain={sendAgain} />,
     },
   ];
 }

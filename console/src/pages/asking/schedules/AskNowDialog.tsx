@@ -42,8 +42,8 @@ export function AskNowDialog({ scheduleId, name, onClose }: AskNowDialogProps) {
   );
 }
 
-const canAsk = ({ isAsked, isTooLate, people, questions, minPeople }: AskNow) =>
-  !isAsked && !isTooLate && people >= (minPeople ?? 1) && questions > 0;
+const canAsk = ({ isAsked, isTooLate, reachable, people, questions, minPeople }: AskNow) =>
+  !isAsked && !(isTooLate && reachable === people) && people >= (minPeople ?? 1) && questions > 0;
 
 function Plan({ plan }: { plan: AskNow }) {
   const t = useText();
@@ -55,7 +55,7 @@ function Plan({ plan }: { plan: AskNow }) {
     return <p>{t('ask.tooFewDue', { count: people, minimum: minPeople })}</p>;
   if (people === 0) return <p>{t('ask.noPeople')}</p>;
   if (questions === 0) return <p>{t('ask.noQuestions')}</p>;
-  if (isTooLate) return <p>{t('ask.isTooLate')}</p>;
+  if (isTooLate && reachable === people) return <p>{t('ask.isTooLate')}</p>;
   const unreachable = hasMail ? people - reachable : people;
   return (
     <>
@@ -65,6 +65,7 @@ function Plan({ plan }: { plan: AskNow }) {
         {without.length > 0 && ` ${t('ask.without', { groups: without.join(', ') })}`}
       </p>
       <p>{t('ask.until', { time: time(endsAt) })}</p>
+      {isTooLate && <Notice tone="warn">{t('ask.isTooLate')}</Notice>}
       {unreachable > 0 && (
         <Notice tone="warn">{t(hasMail ? 'ask.unreachable' : 'ask.noMail', { count: unreachable })}</Notice>
       )}

@@ -75,7 +75,7 @@ function Row({ session }: { session: SessionSeen }) {
       // The session has already ended, which is what the user wanted.
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     } finally {
-      await refresh('GET /profile/sessions');
+      void refresh('GET /profile/sessions');
     }
     toast({ text: t('profile.sessionsEnded', { count: 1 }) });
   }
