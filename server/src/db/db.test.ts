@@ -24,6 +24,7 @@ describe('PostgreSQL ends the connection', () => {
     'a savepoint whose error is ignored',
     'a cursor',
     'a cursor of a transaction',
+    'a fetch of a transaction',
   ])('of %s: the work fails with the fault "unavailable", and the process keeps running', async (usage) => {
     const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
     expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);

@@ -180,20 +180,34 @@ describe('a card', () => {
     expect(await save(world, links[2] as string, { question: office.question, value: 2 })).toBe(204);
   });
 
-  test('that is removed after it was used still marks the response rate as based on cards', async () => {
-    const office = await openOffice(world, { count: 6 });
-    const codes = await office.print();
-    for (const code of codes) {
-      const link = (await enter(world, code)).link as string;
-      expect(await save(world, link, { question: office.question, skipped: true })).toBe(204);
-    }
-    const remove = { chosen: { ids: office.userIds }, isPreview: false };
-    expect((await office.request('POST /cards/removal', remove)).body).toEqual({ count: 6 });
-    await closeWeekNow(world.pool, world.keys, office.accountId, office.week, now);
-    const rates = await world.pool`
+  test.each([
+    ['removed', false],
+    ['replaced while the week is locked, and then removed', true],
+  ])(
+    'that is %s after it was used still marks the response rate as based on cards',
+    async (_, isReplaced) => {
+      const office = await openOffice(world, { count: 6 });
+      const codes = await office.print();
+      for (const code of codes) {
+        const link = (await enter(world, code)).link as string;
+        expect(await save(world, link, { question: office.question, skipped: true })).toBe(204);
+      }
+      if (isReplaced) {
+        // As while live results are updated. The new cards get no links then.
+        const release = await keepOpen(
+          world.pool,
+          (tx) => tx`select from weeks where account_id = ${office.accountId} for update`,
+        );
+        await office.print().finally(release);
+      }
+      const remove = { chosen: { ids: office.userIds }, isPreview: false };
+      expect((await office.request('POST /cards/removal', remove)).body).toEqual({ count: 6 });
+      await closeWeekNow(world.pool, world.keys, office.accountId, office.week, now);
+      const rates = await world.pool`
       select answered, handed_out from response_rates where account_id = ${office.accountId}`;
-    expect([...rates]).toEqual([{ answered: 6, handed_out: true }]);
-  });
+      expect([...rates]).toEqual([{ answered: 6, handed_out: true }]);
+    },
+  );
 
   test('opens only the page of its owner, by a link that no other card leads to', async () => {
     const office = await openOffice(world, { count: 5 });
