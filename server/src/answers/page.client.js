@@ -26,7 +26,8 @@ function answering(kiosk) {
   let failures = 0;
   let typing;
   let retry;
-  let leavingTo;
+  // Where the page leaves to once everything is saved.
+  let exit;
   // Identifies a browser without cookies, as long as the page is open.
   const visit = Array.from(crypto.getRandomValues(new Uint8Array(27)), (one) => (one % 36).toString(36)).join(
     '',
@@ -71,6 +72,7 @@ function answering(kiosk) {
   }
 
   function goTo(step) {
+    stay();
     if (!kiosk) return (location.hash = step.id);
     keep(steps[at]);
     at = steps.indexOf(step);
@@ -125,9 +127,8 @@ function answering(kiosk) {
 
   // Called when the person goes on with the questions. They finish again when they are done.
   function stay() {
-    if (leavingTo === undefined) return;
-    leavingTo = undefined;
-    kiosk?.refused();
+    if (exit) kiosk?.refused();
+    exit = undefined;
   }
 
   function keep(step) {
@@ -179,13 +180,12 @@ function answering(kiosk) {
     if (isOver && waiting.get(step) === body) waiting.delete(step);
     if (status === 404) {
       waiting.clear();
-      leavingTo = undefined;
+      exit = undefined;
       kiosk?.ended();
       return say('ended');
     }
     if (status === 400 || status === 409) {
-      leavingTo = undefined;
-      kiosk?.refused();
+      stay();
       step.sent = undefined;
       state.replaceChildren();
       if (status === 409) {
@@ -207,20 +207,19 @@ function answering(kiosk) {
 
   // Leaves for another page once everything is saved.
   function go() {
-    if (leavingTo === undefined || isSending || waiting.size > 0) return;
-    if (kiosk) kiosk.left(leavingTo);
-    else location.assign(leavingTo);
+    if (exit === undefined || isSending || waiting.size > 0) return;
+    if (kiosk) kiosk.left(exit);
+    else location.assign(exit);
   }
 
   function leaveTo(address) {
     keep(steps[at]);
-    leavingTo = address;
+    exit = address;
     kiosk?.leaving();
     void send();
   }
 
   form.addEventListener('change', ({ target }) => {
-    stay();
     const step = steps[at];
     const skip = field(step, 's');
     const uncheck = (wanted) =>
@@ -237,8 +236,8 @@ function answering(kiosk) {
     note(step);
   });
   form.addEventListener('input', ({ target }) => {
-    if (target.tagName !== 'TEXTAREA') return;
     stay();
+    if (target.tagName !== 'TEXTAREA') return;
     const step = steps[at];
     if (target.value.trim() !== '') field(step, 's').checked = false;
     note(step);
@@ -255,16 +254,12 @@ function answering(kiosk) {
       goTo(incomplete);
       return boxes(incomplete)[0].focus();
     }
-    stay();
     keep(steps[at]);
     if (!isLast) goTo(steps[at + 1]);
     // Depends only on what this page has sent, because a handed-out link must not reveal whether there are answers.
     else leaveTo(`${form.getAttribute('action')}&${steps.some(({ sent }) => sent) ? 'saved' : 'empty'}`);
   });
-  back.addEventListener('click', () => {
-    stay();
-    goTo(steps[at - 1]);
-  });
+  back.addEventListener('click', () => goTo(steps[at - 1]));
   for (const link of document.querySelectorAll('#languages a')) {
     link.addEventListener('click', (event) => {
       event.preventDefault();
