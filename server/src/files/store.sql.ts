@@ -31,9 +31,8 @@ export async function insertUpload(
 }
 
 /**
- * Deletes the oldest `count` processed files that a newer file with the same name has replaced, except those whose run is pending and those of pulls, which
- * are looked up later.
- * Returns how many it has deleted. Dry runs replace only dry runs. Leaves rows that another transaction is changing.
+ * Deletes the oldest `count` processed files that a newer file with the same name has replaced, except those whose run is pending, and those of
+ * pulls, which are needed later. Returns how many it has deleted. Dry runs replace only dry runs. Leaves rows that another transaction is changing.
  */
 export async function deleteReplaced(db: Db, accountId: AccountId, count: number): Promise<number> {
   const rows = await db`

@@ -56,8 +56,8 @@ export async function importHistory(
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
   await keys.chain.prepare();
-  // The keys of weeks that the import both opens and closes are never stored, so nothing has to be deleted for them.
-  let closesOpenWeek = false;
+  // Not those that the import both opens and closes: their keys are never stored, so nothing has to be deleted for them.
+  const closed: Week[] = [];
   const imported = await inTransaction(pool, async (tx) => {
     // Taken first, in the same order as when a week is closed or shown, to avoid deadlocks.
     await lockSurvey(tx, accountId);
@@ -66,21 +66,19 @@ export async function importHistory(
     const state = await importStateOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
     const rounds = await importRounds(tx, keys, accountId, path, state);
     const answers = await importAnswers(tx, accountId, path, state);
-    const forgotten: Week[] = [];
     for (const [week, { key, isNew }] of [...state.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       // One week at a time is in memory.
       if (hasEnded(week, timezone, now)) {
         await closeWeek(tx, keys, accountId, week, key);
-        if (!isNew) forgotten.push(week);
+        if (!isNew) closed.push(week);
       } else if (isNew) await keys.keep(tx, accountId, week, key);
     }
     await raiseVersion(tx, accountId);
     // At the end, because this locks the row of the answer key, for which the opening and closing weeks of all accounts wait.
-    for (const week of forgotten) await keys.forget(tx, accountId, week);
-    closesOpenWeek = forgotten.length > 0;
+    for (const week of closed) await keys.forget(tx, accountId, week);
     return { ...defined, rounds, ...answers, weeks: state.weeks.size };
   });
-  if (closesOpenWeek) await deleteClosedData(pool, keys);
+  if (closed.length > 0) await deleteClosedData(pool, keys);
   await computeStatistics(pool, accountId);
   return imported;
 }

@@ -84,7 +84,7 @@ export async function feedResponse(
       }
     }
   }
-  return streamedResponse(reader, { window, now: query.now }, () => reading.stream(lines));
+  return streamedResponse(reader, { window, now: query.now }, () => reading.streamSnapshot(lines));
 }
 
 /** Returns what all lines need. */

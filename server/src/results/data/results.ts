@@ -241,20 +241,22 @@ export async function resultsResponse(
   const [scope, questions] = await reading.once((db) =>
     Promise.all([findScope(db, accountId, query), translatedQuestions(db, reader, language)]),
   );
+  const chunks: Parameters<Reading['stream']>[0] = (rows, db) => {
+    const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
+    const results = () => selectResults(rows, accountId, scope, window, questionIds);
+    const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
+    if (granular) return fromRows();
+    const from = (read: typeof resultsFromFragments) => () =>
+      resultChunks(
+        (included) => read(rows, { accountId, scope, window, questionIds }, questions, included),
+        more(),
+      );
+    const stored = { packs: from(resultsFromPacks), fragments: from(resultsFromFragments) };
+    return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
+  };
+  // Comments are a statement of their own.
   return streamedResponse(reader, query, () =>
-    reading.stream((rows, db) => {
-      const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
-      const results = () => selectResults(rows, accountId, scope, window, questionIds);
-      const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
-      if (granular) return fromRows();
-      const from = (read: typeof resultsFromFragments) => () =>
-        resultChunks(
-          (included) => read(rows, { accountId, scope, window, questionIds }, questions, included),
-          more(),
-        );
-      const stored = { packs: from(resultsFromPacks), fragments: from(resultsFromFragments) };
-      return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
-    }),
+    comments ? reading.streamSnapshot(chunks) : reading.stream(chunks),
   );
 }
 

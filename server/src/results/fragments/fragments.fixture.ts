@@ -109,7 +109,8 @@ export async function responseFrom(
   { endpoint, kpiId, query, numbers, questionIds, comments, granular, language }: DataRequest,
 ): Promise<{ text: string; isFromFragments: boolean }> {
   // Reading from rows uses one transaction for everything.
-  const reading: Reading = { once: (work) => work(db), stream: (chunks) => chunks(db, db) };
+  const stream: Reading['stream'] = (chunks) => chunks(db, db);
+  const reading: Reading = { once: (work) => work(db), stream, streamSnapshot: stream };
   const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };
   const response = await (endpoint === 'kpi values'
     ? kpiValuesResponse(reading, reader, kpiId, query)
