@@ -768,6 +768,24 @@ const faults = (found: (source: Source) => string[], among = server) =>
 /** Returns a source without its comments. */
 const codeOf = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
+/** Returns what is in each pair of parentheses, without the content of pairs in it, and the text before it. */
+function inParentheses(text: string): { before: string; inside: string }[] {
+  const [open, found]: [{ from: number; inside: string }[], { before: string; inside: string }[]] = [[], []];
+  for (const { 0: part, index } of text.matchAll(/[()]|[^()]+/g)) {
+    if (part === '(') open.push({ from: index, inside: '' });
+    else if (part !== ')') {
+      const last = open.at(-1);
+      if (last) last.inside += part;
+    } else {
+      const closed = open.pop();
+      const around = open.at(-1);
+      if (closed) found.push({ before: text.slice(0, closed.from), inside: closed.inside });
+      if (around) around.inside += '()';
+    }
+  }
+  return found;
+}
+
 /** Returns the SQL statements of a file: all template literals that begin like SQL. */
 const statementsOf = (text: string) =>
   [...text.matchAll(/`\s*((?:select|insert|update|delete|copy|with|truncate)\s(?:[^`\\]|\\.)*)`/g)].map(
@@ -1025,6 +1043,25 @@ describe('pure files, SQL and the environment', () => {
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))
         : [];
     expect(faults(anonymous)).toEqual([]);
+  });
+
+  // Others may be executed once for each row of a join, and then they find and lock other rows each time.
+  test('a subquery that locks a number of rows is in "with"', () => {
+    const repeated = ({ path, text }: Source) =>
+      path.endsWith('.sql.ts')
+        ? inParentheses(text).flatMap(({ before, inside }) =>
+            /^\s*select\b[^]*\blimit\b[^]*\bfor\s+(?:no\s+key\s+)?update\b/.test(inside) &&
+            !/\bas(?:\s+materialized)?\s*$/.test(before)
+              ? [inside]
+              : [],
+          )
+        : [];
+    expect(inParentheses('a(b(c), d())')).toEqual([
+      { before: 'a(b', inside: 'c' },
+      { before: 'a(b(c), d', inside: '' },
+      { before: 'a', inside: 'b(), d()' },
+    ]);
+    expect(faults(repeated)).toEqual([]);
   });
 
   test('a table is written only by its writers', () => {

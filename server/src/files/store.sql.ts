@@ -35,9 +35,9 @@ export async function insertUpload(
  * pulls, which are needed later. Returns how many it has deleted. Dry runs replace only dry runs. Leaves rows that another transaction is changing.
  */
 export async function deleteReplaced(db: Db, accountId: AccountId, count: number): Promise<number> {
+  // A subquery instead of "with" would be executed again for each file, and find others each time, if the plan is a nested loop.
   const rows = await db`
-    delete from files
-    where  account_id = ${accountId} and file_id in (
+    with replaced as (
       select f.file_id
       from   files f
       where  f.account_id = ${accountId} and f.processed_at is not null and not f.is_refused
@@ -51,6 +51,9 @@ export async function deleteReplaced(db: Db, accountId: AccountId, count: number
       order  by f.arrival
       limit  ${count}
       for    update of f skip locked)
+    delete from files f
+    using  replaced
+    where  f.account_id = ${accountId} and f.file_id = replaced.file_id
     returning 1`;
   return rows.length;
 }
