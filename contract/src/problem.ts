@@ -283,6 +283,8 @@ export const detailTypes = {
   'conflicting rows':
     'Two rows describe the same person or group but contradict each other. For the name of a group in a list of users this is a warning.',
   'unknown column': 'Warning: the column is unknown and is ignored.',
+  'cell without header':
+    'Warning: rows have values in a column without a header. They are ignored. In a CSV file, the values of these rows may be in the wrong columns.',
   'number as text':
     'Warning: an ID or phone number is stored in the file as a number, so leading zeros may be lost.',
   'unknown value':

@@ -52,6 +52,7 @@ export const optionalFields: ReadonlySet<string> = new Set(
 /** Checks all cells for invalid text and formula errors. Returns the columns of phone numbers that lack only the +. */
 export function inspect(table: Table, notes: Notes): Column[] {
   const rows = rowsOf(table);
+  noteCellsWithoutHeader(table, rows, notes);
   const prefixed: Column[] = [];
   for (const column of columnsOf(table)) {
     for (const row of rows) {
@@ -71,6 +72,32 @@ export function inspect(table: Table, notes: Notes): Column[] {
     if (noteNumbers(rows, column, notes).every(hasCountryPrefix)) prefixed.push(column);
   }
   return prefixed;
+}
+
+/** Warns, once for a table, about values in columns without a header. */
+function noteCellsWithoutHeader({ sheet, headers, start }: Table, rows: Row[], notes: Notes): void {
+  const heads = sheet.rows.slice(headers, start);
+  const width = rows.reduce((most, { index }) => Math.max(most, sheet.rows[index]?.length ?? 0), 0);
+  const columns = Array.from({ length: width }, (_, i) => i).filter((i) =>
+    heads.every((head) => textOf(head[i]) === ''),
+  );
+  const found = rows.flatMap(({ index }) => {
+    const at = columns.find((column) => textOf(sheet.rows[index]?.[column]) !== '');
+    return at === undefined ? [] : [{ index, value: textOf(sheet.rows[index]?.[at]) }];
+  });
+  const [first] = found;
+  if (!first) return;
+  const what = found.length === 1 ? 'A row has a value' : `${found.length} rows have values`;
+  const remedy =
+    sheet.name === ''
+      ? 'If a value in the row contains the delimiter, put that value in quotation marks ("). Otherwise the values after it are in the wrong columns.'
+      : 'To have the column read, enter a header above it.';
+  notes.warn({
+    type: 'cell without header',
+    message: `${what} in a column without a header, which is ignored. ${remedy}`,
+    ...placeIn(sheet, first.index),
+    value: shown(first.value),
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 // What the columns of a sheet mean, and how full names in one column are read. Each rule has a small table.
 import { describe, expect, test } from 'vitest';
+import type { Cell } from '../sheets/sheet.ts';
 import { headersKey } from './headers.ts';
 import { aliasesOf, userAliases } from './header-aliases.ts';
 import { type User, sheet, lay, layValid } from './layout.fixture.ts';
@@ -123,6 +124,43 @@ describe('columns', () => {
     const { users, warnings } = lay('Employee ID | First name | COST CENTER \n E1 | A | 1', attributes);
     expect(users).toEqual([{ externalId: 'E1', firstName: 'A' }]);
     expect(warnings).toMatchObject([{ type: 'unknown column', column: 'COST CENTER' }]);
+  });
+
+  test('warns once about values in columns without a header, with the first row and how many there are', () => {
+    const warned = (table: string | Cell[][], name = '') => {
+      const { users, faults, warnings } = lay([sheet(table, name)]);
+      expect([users?.length, faults]).toEqual([2, []]);
+      return warnings;
+    };
+    const list = 'Employee ID | First name | Last name';
+    expect(warned(`${list} \n E1 | Anna | Berg | | \n E2 | Bo | Ek`)).toEqual([]);
+    expect(warned(`${list} \n E1 | Anna | Berg \n E2 | Bo | Ek | Jr | Oslo`)).toEqual([
+      {
+        type: 'cell without header',
+        message: expect.stringMatching(/^A row has a value in a column without a header, .* quotation marks/),
+        row: 3,
+        value: 'Jr',
+      },
+    ]);
+    // Also between other columns, and in rows that belong to a person of several rows.
+    expect(
+      warned(`Employee ID | | First name \n E1 | x | Anna \n E1 | y | Anna \n E2 | | Bo`, 'Staff'),
+    ).toEqual([
+      {
+        type: 'cell without header',
+        message: expect.stringMatching(/^2 rows have values in .* enter a header above it\.$/),
+        sheet: 'Staff',
+        row: 2,
+        value: 'x',
+      },
+    ]);
+    // A second row of headers names the columns that the first one does not.
+    expect(
+      warned(
+        'EMPLOYEE ID | FIRST NAME | LAST NAME | EMAIL | \n Employee ID | First name | Last name | Email | Note \n' +
+          'E1 | Anna | Berg | | x \n E2 | Bo | Ek | | y',
+      ),
+    ).toEqual([]);
   });
 
   test('warns about every unknown column, such as the end of employment', () => {

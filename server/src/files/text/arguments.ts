@@ -33,6 +33,7 @@ export type Arguments = {
     'group by name': { message: string };
     'ambiguous name': { message: string };
     'file not processed': { message: string };
+    'cell without header': { message: string };
     'moved up': { message: string };
   };
   report: {

@@ -46,6 +46,7 @@ export const fileScenes: FileScene[] = [
     lines: ['EmployeeID;FirstName;LastName;Email;E-mail', '1002;Mikko;Lahti;mikko@example.com;m@example.com'],
   },
   { type: 'unknown column', name: 'users.csv', lines: [`${users};Shoes`, '1002;Mikko;Lahti;company;43'] },
+  { type: 'cell without header', name: 'users.csv', lines: [users, '1002;Mikko;Lahti;company;Espoo'] },
   {
     type: 'unknown value',
     name: 'users.csv',
