@@ -693,11 +693,12 @@ const writers: Record<string, string[]> = {
   messages: [
     'rounds/opening.sql.ts',
     'rounds/messages/messages.sql.ts',
+    'rounds/messages/sent-messages.sql.ts',
     'rounds/messages/lost-messages.sql.ts',
     'results/close-week.sql.ts',
     'people/users.sql.ts',
   ],
-  mail_refusals: ['rounds/messages/messages.sql.ts'],
+  mail_refusals: ['rounds/messages/messages.sql.ts', 'rounds/messages/sent-messages.sql.ts'],
   digest_weeks: ['results/close-week.sql.ts', 'digests/digests.sql.ts'],
   digests: ['digests/digests.sql.ts'],
   digest_opt_outs: ['rounds/messages/opt-outs.sql.ts'],

@@ -208,6 +208,7 @@ describe('someone who reads all traces', () => {
     const files = [
       'answers/answering.sql.ts',
       'rounds/messages/messages.sql.ts',
+      'rounds/messages/sent-messages.sql.ts',
       'rounds/participation.sql.ts',
     ];
     const names = files.flatMap((path) =>

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asFault, inBatches } from './db.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { asFault, inBatches, openPool } from './db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 
 const exec = promisify(execFile);
@@ -29,6 +29,19 @@ describe('PostgreSQL ends the connection', () => {
     const { stdout } = await exec(process.execPath, [fixture, database.url, usage]);
     expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
   });
+});
+
+test('days and times are read correctly, whatever the DateStyle of the database', async () => {
+  const { pool, url } = database;
+  const [row] = await pool<{ name: string }[]>`select current_database() as name`;
+  await pool.unsafe(`alter database ${row!.name} set datestyle = 'SQL, DMY'`);
+  const other = openPool(url, 1);
+  onTestFinished(async () => {
+    await other.end({ timeout: 5 });
+    await pool.unsafe(`alter database ${row!.name} reset datestyle`);
+  });
+  const [read] = await other`select date '2026-11-05' as day, timestamptz '2026-11-05T09:00:00Z' as time`;
+  expect(read).toEqual({ day: '2026-11-05', time: new Date('2026-11-05T09:00:00Z') });
 });
 
 test('PostgreSQL probes silent connections, and within a minute ends the connections of a machine that is gone', async () => {

@@ -89,7 +89,8 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     onnotice: () => {},
     connection: {
       application_name: 'soundings',
-      TimeZone: 'UTC', // poolers keep these two for each client, and refuse most others
+      TimeZone: 'UTC', // poolers keep these three for each client, and refuse most others
+      DateStyle: 'ISO, YMD', // the only one in which days and times are read correctly
       ...(!isPooled && { ...ofEveryConnection, ...options.settings }),
     },
     types: {

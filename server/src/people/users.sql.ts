@@ -2,6 +2,7 @@
 // sync/sync.sql.ts writes managed people.
 import type { MembershipKind } from '@soundings/contract/people/memberships.ts';
 import type { Role } from '@soundings/contract/people/roles.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { deleteLinkNotices } from '../jobs/jobs.sql.ts';
 
@@ -216,12 +217,19 @@ export async function updateConfirmed(
   return rows.length > 0;
 }
 
-/** Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). */
+/**
+ * Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). People that others are changing follow with the
+ * next call: a push locks many, in another order.
+ */
 export async function deleteEmailsBefore(db: Db): Promise<void> {
+  const onCitus = await isOnCitus(db);
+  const isOld = db`email_changed_at < now() - interval '30 days'`;
   await db`
-    update users
+    with old as (select account_id, user_id from users where ${isOld} ${onCitus ? db`` : db`for no key update skip locked`})
+    update users u
     set    email_before = null, email_changed_at = null
-    where  email_changed_at < now() - interval '30 days' -- account_id: of all`;
+    from   old
+    where  u.account_id = old.account_id and u.user_id = old.user_id and ${isOld}`;
 }
 
 export async function updateUsersManaged(

@@ -6,23 +6,47 @@ import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { channelOf, canBeReached } from './reach.sql.ts';
 
-/** Stores the hashes of links, each for an existing participant. */
+type NewLink = { accountId: AccountId; userId: number; week: Week; hash: Buffer; sentTo: string | null };
+
+/**
+ * Stores the hashes of links, each for an existing participant. First those of participants that no one is deleting: the removal of people and the
+ * closing of a week lock them in another order, so a statement that waited for one of several would end in a deadlock. Then the others, one by one.
+ */
 export async function insertLinks(
   db: Db,
-  links: { accountId: AccountId; userId: number; week: Week; hash: Buffer; sentTo: string | null }[],
+  links: NewLink[],
   handedOut: { by: number | null } | undefined,
 ): Promise<void> {
+  const stored = await insertLinksNow(db, links, handedOut, links.length > 1);
+  if (stored === links.length || links.length < 2) return;
+  const hashes = links.map(({ hash }) => hash.toString('hex'));
+  const rows = await db<{ hash: string }[]>`
+    select h.hash as "hash" from unnest(${hashes}::text[]) as h(hash)
+    where  not exists (select account_id from links l where l.hash = decode(h.hash, 'hex'))`;
+  const left = new Set(rows.map(({ hash }) => hash));
+  for (const link of links.filter(({ hash }) => left.has(hash.toString('hex'))))
+    await insertLinksNow(db, [link], handedOut, false);
+}
+
+/** Returns how many were stored. `skips`: without those of participants that someone is deleting. */
+async function insertLinksNow(
+  db: Db,
+  links: NewLink[],
+  handedOut: { by: number | null } | undefined,
+  skips: boolean,
+): Promise<number> {
   const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
   // On Citus, a link can be left if its participant is deleted meanwhile. The week is closed then, so the link opens nothing.
   const onCitus = await isOnCitus(db);
-  await db`
+  const { count } = await db`
     insert into links (hash, account_id, user_id, week, is_exported, sent_to, handed_by)
     select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${handedOut !== undefined}, n."sentTo",
            ${handedOut?.by ?? null}
     from   jsonb_to_recordset(${db.json(rows)})
              as n(hash text, "accountId" integer, "userId" integer, week date, "sentTo" text)
     join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week
-    ${onCitus ? db`` : db`for key share of p`}`;
+    ${onCitus ? db`` : db`for key share of p`} ${skips && !onCitus ? db`skip locked` : db``}`;
+  return count;
 }
 
 /** Deletes a link. */

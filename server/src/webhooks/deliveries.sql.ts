@@ -189,23 +189,26 @@ export async function unblockDeliveries(db: Db): Promise<number> {
 
 type Place = { accountId: AccountId; endpointId: number; eventId: number };
 
-/** Records that the endpoint has taken an event. What waits because the endpoint was not available is then due. */
+/**
+ * Records that the endpoint has taken an event. What waits because the endpoint was not available is then due. Here and below, the endpoint comes
+ * before its deliveries: others who delete or claim it lock it first, and must not wait for an outcome that waits for them.
+ */
 export async function updateSent(
   tx: Transaction,
   { accountId, endpointId, eventId }: Place,
   { status, now }: { status: number; now: number },
 ): Promise<void> {
+  const recovered = await tx`
+    update webhook_endpoints
+    set    failing_since = null, failures = 0, paused_until = null
+    where  account_id = ${accountId} and endpoint_id = ${endpointId} and failures > 0
+    returning 1`;
   await tx`
     update webhook_deliveries
     set    state = 'sent', attempts = attempts + 1, last_attempt_at = ${new Date(now)}, status = ${status}, error = null,
            unavailable = false
     where  account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = ${eventId} and state = 'waiting'`;
   await unblockNext(tx, { accountId, endpointId, eventId });
-  const recovered = await tx`
-    update webhook_endpoints
-    set    failing_since = null, failures = 0, paused_until = null
-    where  account_id = ${accountId} and endpoint_id = ${endpointId} and failures > 0
-    returning 1`;
   if (recovered.length === 0) return;
   await tx`
     update webhook_deliveries
@@ -231,12 +234,6 @@ export async function updateFailedAttempt(
   { status, error, isUnavailable, next, pauseMs }: FailedAttempt,
   now: number,
 ): Promise<{ failingSince: Date; failures: number; isOn: boolean; url: string } | undefined> {
-  await tx`
-    update webhook_deliveries
-    set    state = ${next === null ? 'failed' : 'waiting'}, attempts = attempts + 1, last_attempt_at = ${new Date(now)},
-           next_attempt_at = ${new Date(next ?? now)}, status = ${status}, error = ${error}, unavailable = ${isUnavailable}
-    where  account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = ${eventId} and state = 'waiting'`;
-  if (next === null) await unblockNext(tx, { accountId, endpointId, eventId });
   const [row] = await tx<{ failingSince: Date; failures: number; isOn: boolean; url: string }[]>`
     update webhook_endpoints
     set    failing_since = coalesce(failing_since, ${new Date(now)}),
@@ -244,6 +241,12 @@ export async function updateFailedAttempt(
            paused_until  = case when ${pauseMs > 0} then ${new Date(now + pauseMs)}::timestamptz else paused_until end
     where  account_id = ${accountId} and endpoint_id = ${endpointId}
     returning failing_since as "failingSince", failures as "failures", turned_off is null as "isOn", url as "url"`;
+  await tx`
+    update webhook_deliveries
+    set    state = ${next === null ? 'failed' : 'waiting'}, attempts = attempts + 1, last_attempt_at = ${new Date(now)},
+           next_attempt_at = ${new Date(next ?? now)}, status = ${status}, error = ${error}, unavailable = ${isUnavailable}
+    where  account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = ${eventId} and state = 'waiting'`;
+  if (next === null) await unblockNext(tx, { accountId, endpointId, eventId });
   return row;
 }
 

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { changeEndpoint, rotateSecret, sendDeliveriesAgain, sendTest } from './endpoints.ts';
-import { selectEndpoints } from './endpoints.sql.ts';
-import { deleteOldEvents, selectDeliveries } from './deliveries.sql.ts';
+import { keepOpen, untilWaiting } from '../testing/keep-open.ts';
+import { deleteEndpoint, selectEndpoints } from './endpoints.sql.ts';
+import { deleteOldEvents, selectDeliveries, updateFailedAttempt, updateSent } from './deliveries.sql.ts';
 import {
   actorOf,
   happen,
@@ -317,3 +318,31 @@ test('events are deleted after 30 days, with their deliveries', async () => {
   await deleteOldEvents(pool, 30);
   expect((await log()).map(({ messageId }) => messageId)).toEqual([kept]);
 });
+
+test.each(['taken', 'failed'])(
+  'an endpoint can be deleted while it is recorded that it has %s an event: neither waits for the other forever',
+  async (outcome) => {
+    const { pool, accountId, endpointId } = await scene();
+    await happen(pool, accountId, '2026-11-16');
+    await pool`update webhook_endpoints set failures = 1 where account_id = ${accountId}`;
+    const [delivery] = await pool<{ eventId: number }[]>`
+      select event_id::integer as "eventId" from webhook_deliveries where account_id = ${accountId}`;
+    const place = { accountId, endpointId, eventId: delivery!.eventId };
+    const now = Date.now();
+    const failed = { status: 500, error: 'ESTATUS', isUnavailable: true, next: now + 1000, pauseMs: 1000 };
+    const release = await keepOpen(
+      pool,
+      (tx) => tx`select from webhook_deliveries where account_id = ${accountId} for update`,
+    );
+    const recorded = inTransaction(pool, async (tx) => {
+      if (outcome === 'taken') await updateSent(tx, place, { status: 204, now });
+      else await updateFailedAttempt(tx, place, failed, now);
+    });
+    await untilWaiting(pool, 1);
+    const deleted = inTransaction(pool, (tx) => deleteEndpoint(tx, accountId, endpointId));
+    await untilWaiting(pool, 2);
+    await release();
+    const ended = await Promise.allSettled([recorded, deleted]);
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  },
+);

@@ -188,7 +188,8 @@ export async function selectClosedWeeks(
            array(select distinct s.name
                  from   rounds r
                  join   schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id
-                 where  r.account_id = ${accountId} and r.week = w.week) as "schedules"
+                 where  r.account_id = ${accountId} and r.week = w.week
+                 order  by s.name) as "schedules"
     from   weeks w
     where  w.account_id = ${accountId} and w.closed_at is not null
     order  by w.week desc

@@ -11,15 +11,13 @@ import { answeringAddressOf, deleteUnsentLink } from '../links.ts';
 import type { MessageChannel } from './channels.ts';
 import { replaceLinks } from './link-notices.sql.ts';
 import {
-  beginSending,
-  type Decided,
   type DueMessage,
   type MessageKey,
   recordRefused,
-  recordSent,
   recordUnknown,
   retryLater,
 } from './messages.sql.ts';
+import { beginSending, type Decided, recordSent } from './sent-messages.sql.ts';
 
 /**
  * A message with the number of questions that the person has not answered. `sealed`: the answers from which this number was

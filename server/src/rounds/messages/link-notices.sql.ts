@@ -7,21 +7,35 @@ import type { AccountId, Db } from '../../db/db.ts';
  * message to each of these addresses. A link sent to a new address replaces the old one (P13). The jobs are deleted with the week and with
  * the user (jobs.sql.ts), and left out of backups.
  */
-export async function replaceLinks(
-  db: Db,
-  people: { accountId: AccountId; userId: number; week: Week; address: string }[],
-): Promise<void> {
-  const rows = people.map(({ accountId, userId, week, address }) => ({ accountId, userId, week, address }));
+export async function replaceLinks(db: Db, people: Recipient[]): Promise<void> {
+  const rows = people.map(({ accountId, userId, week, address }, place) => ({
+    accountId,
+    userId,
+    week,
+    address,
+    place,
+  }));
+  const found = await db<{ place: number }[]>`
+    select distinct n.place as "place"
+    from   jsonb_to_recordset(${db.json(rows)})
+             as n("accountId" integer, "userId" integer, week date, address text, place integer)
+    join   links l on l.account_id = n."accountId" and l.user_id = n."userId" and l.week = n.week
+    where  lower(l.sent_to) <> lower(n.address)`;
+  // Few have any. One person at a time, because the removal of people and the closing of a week lock links in another order.
+  for (const { place } of found) await replaceLinksOf(db, people[place] as Recipient);
+}
+
+type Recipient = { accountId: AccountId; userId: number; week: Week; address: string };
+
+async function replaceLinksOf(db: Db, { accountId, userId, week, address }: Recipient): Promise<void> {
   await db`
     with gone as (delete from links l
-                  using  jsonb_to_recordset(${db.json(rows)})
-                           as n("accountId" integer, "userId" integer, week date, address text)
-                  where  l.account_id = n."accountId" and l.user_id = n."userId" and l.week = n.week
-                    and  lower(l.sent_to) <> lower(n.address)
+                  where  l.account_id = ${accountId} and l.user_id = ${userId} and l.week = ${week}
+                    and  lower(l.sent_to) <> lower(${address})
                     and  exists (select 1
                                  from   links k
-                                 where  k.account_id = l.account_id and k.user_id = l.user_id and k.week = l.week
-                                   and  lower(k.sent_to) = lower(n.address))
+                                 where  k.account_id = ${accountId} and k.user_id = ${userId} and k.week = ${week}
+                                   and  lower(k.sent_to) = lower(${address}))
                   returning l.account_id, l.user_id, l.week, l.sent_to)
     select graphile_worker.add_job(
              'mail link notice',

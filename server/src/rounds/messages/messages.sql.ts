@@ -133,7 +133,7 @@ async function takeDueOf(
 }
 
 /** Condition: m goes to someone who has turned off such emails, or is a reminder to someone who already got one this week. */
-const isUnwanted = (db: Db, m: ReturnType<Db>, account: AccountId | Fragment) => db`
+export const isUnwanted = (db: Db, m: ReturnType<Db>, account: AccountId | Fragment) => db`
   (exists (select 1 from reminder_opt_outs r
            where  r.account_id = ${account} and r.user_id = ${m}.user_id
              and  (r.all_emails or ${m}.kind = 'reminder'))
@@ -164,74 +164,6 @@ export async function selectAskedAndSealed(
     questionIds,
     sealed: sealed.map((text) => Buffer.from(text, 'hex')),
   }));
-}
-
-/** A message with the person's number in the week, and the person's answers at the time of the decision to send it. */
-export type Decided = { key: MessageKey; respondent: string; sealed: Buffer[] };
-
-/**
- * Records that messages are now being sent. Returns for each message whether it may be sent. It may not
- * if it should no longer be sent, if it was already being sent, or if the person's answers have changed since
- * the decision to send it. In the last case, the message is checked again later. The messages must belong to different
- * people, because a person gets one reminder a week.
- */
-export async function beginSending(db: Db, messages: Decided[]): Promise<boolean[]> {
-  const items = messages.map(({ key, respondent, sealed }, place) => ({
-    ...keyOf(key),
-    place,
-    respondent,
-    sealed: sealed.map((one) => one.toString('hex')),
-  }));
-  const rows = await db<{ place: number }[]>`
-    update messages m
-    set    state = 'sending', attempts = attempts + 1, begun_at = now()
-    from   ${rowsOf(db, items)}
-    where  ${isRow(db)} and m.account_id = n."accountId" and m.state = 'waiting'
-      and  not ${isUnwanted(db, db`m`, db`m.account_id`)}
-      and  n.sealed = array(select encode(a.sealed, 'hex')
-                            from   answers a
-                            where  a.account_id = m.account_id and a.week = m.week and a.respondent = n.respondent
-                            order  by a.import_batch)
-      and  exists (select 1 from users u
-                   where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
-      and  exists (select 1 from weeks w
-                   where  w.account_id = m.account_id and w.week = m.week and w.closed_at is null)
-    returning n.place as "place"`;
-  const begun = new Set(rows.map(({ place }) => place));
-  return messages.map((_, place) => begun.has(place));
-}
-
-/** The messages of a statement, as rows `n`. */
-const rowsOf = (
-  db: Db,
-  items: (MessageKey & Partial<Record<'place' | 'respondent' | 'sealed' | 'address', unknown>>)[],
-) => db`
-  jsonb_to_recordset(${db.json(items as never)})
-    as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
-         place integer, respondent uuid, sealed text[], address text)`;
-
-/** Condition: m is the message of row n. The account is checked separately. */
-const isRow = (db: Db) => db`
-  m.user_id = n."userId" and m.week = n.week and m.schedule_id = n."scheduleId" and m.kind = n.kind`;
-
-/**
- * Records that the receiver accepted messages. An accepted invitation deletes the person's recorded rejection, except that of an email
- * address to which this one didn't go: otherwise the next one would go there again. The outcome of a reminder is never recorded for a
- * person, because only people who have not answered get one.
- */
-export async function recordSent(db: Db, sent: { key: MessageKey; address: string }[]): Promise<void> {
-  const items = sent.map(({ key, address }) => ({ ...keyOf(key), address }));
-  await db`
-    with n    as materialized (select * from ${rowsOf(db, items)}),
-         sent as (update messages m
-                  set    state = 'sent'
-                  from   n
-                  where  m.account_id = n."accountId" and ${isRow(db)})
-    delete from mail_refusals f
-    using  n
-    join   users u on u.account_id = n."accountId" and u.user_id = n."userId"
-    where  f.account_id = n."accountId" and f.user_id = n."userId" and n.kind = 'invitation'
-      and  not coalesce(lower(f.address) = lower(u.email) and lower(n.address) <> lower(u.email), false)`;
 }
 
 /** `hasBegun`: the receiver could have accepted the message. If it could not, another process may have taken it over. */
@@ -316,7 +248,7 @@ export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {
 }
 
 /** Condition: m is this message. The account is checked separately. */
-const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
+export const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
   m.user_id = ${userId} and m.week = ${week} and m.schedule_id = ${scheduleId} and m.kind = ${kind}`;
 
 /**
@@ -329,7 +261,7 @@ export async function postpone(
   messages: (MessageKey & { until: number })[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
+  const rows = messages.map(({ until, ...message }) => ({ ...messageKeyOf(message), until: until / 1000 }));
   await db`
     with mine as (${waitingOf(db, rows, await isOnCitus(db))})
     update messages m
@@ -343,7 +275,7 @@ export async function postpone(
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
+    with mine as (${waitingOf(db, messages.map(messageKeyOf), await isOnCitus(db))})
     delete from messages m using mine where m.account_id = mine.account_id and ${isMine(db)}`;
 }
 
@@ -351,7 +283,7 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
 export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    with mine as (${waitingOf(db, messages.map(keyOf), await isOnCitus(db))})
+    with mine as (${waitingOf(db, messages.map(messageKeyOf), await isOnCitus(db))})
     update messages m set state = 'unneeded' from mine
     where  m.account_id = mine.account_id and ${isMine(db)}`;
 }
@@ -372,7 +304,7 @@ const isMine = (db: Db) => db`
   m.user_id = mine.user_id and m.week = mine.week
   and m.schedule_id = mine.schedule_id and m.kind = mine.kind and m.state = 'waiting'`;
 
-const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
+export const messageKeyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
   accountId,
   userId,
   week,

@@ -21,7 +21,8 @@ import { exportLinks } from '../links.ts';
 import { type LinkNotice, sendLinkNotice } from './link-notices.ts';
 import { selectDue, selectMessageCounts, selectRefusals } from './message-counts.sql.ts';
 import { openSender } from './messages.ts';
-import { insertRefusal, recordSent } from './messages.sql.ts';
+import { insertRefusal } from './messages.sql.ts';
+import { recordSent } from './sent-messages.sql.ts';
 import { setSurveyEmails } from './opt-outs.sql.ts';
 import {
   askByPhone,
