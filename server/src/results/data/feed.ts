@@ -17,7 +17,13 @@ import {
   selectRateFeed,
   type StoredFeedRow,
 } from './feed.sql.ts';
-import { findScope, type Reader, type ResultsQuery, streamedResponse } from '../responses/response-parts.ts';
+import {
+  findScope,
+  type Reader,
+  type ResultsQuery,
+  scopeNotFound,
+  streamedResponse,
+} from '../responses/response-parts.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
 import type { GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
@@ -57,6 +63,10 @@ export async function feedResponse(
   // A slow client reads for minutes, in which weeks are published: everything is read in one transaction, the names and statistics first.
   async function* lines(db: Db) {
     const { statistics, groups, kpis, questions } = await readAbout(db, accountId, scope, window);
+    const { groupId, kind: kindOfGroup } = query;
+    if (groupId !== undefined && groups.length === 0)
+      // removed since the response began
+      throw await scopeNotFound(db, accountId, { groupId, kind: kindOfGroup });
     const groupById = new Map(groups.map((group) => [group.id, group]));
     const metricNames = {
       kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),

@@ -61,7 +61,7 @@ export async function readResults(
   questions: ReadonlyMap<number, TranslatedQuestion>,
 ): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
   const wanted = { groupId, questionIds: [...questions.keys()] };
-  const rows = (await selectGroupResults(db, accountId, wanted, window)) ?? [];
+  const { rows } = (await selectGroupResults(db, accountId, wanted, window)) ?? { rows: [] };
   return rows.flatMap((row) => {
     const question = questions.get(row.questionId);
     if (!question) return [];

@@ -5,7 +5,7 @@ import type { Db } from '../../db/db.ts';
 import type { Reading } from '../../db/replica/reads.ts';
 import type { StreamedResponse } from '../../http/responses/responses.ts';
 import { kpiNotFound } from '../../questions/questions.ts';
-import { type WantedFigures, fragmentKinds } from '../fragments/fragments.sql.ts';
+import { type WantedFigures, fragmentKinds, hasVersion } from '../fragments/fragments.sql.ts';
 import {
   askedFromFragments,
   type ResponseChunks,
@@ -26,9 +26,10 @@ import {
   type ResponseText,
   type ResultsQuery,
   scopeNotFound,
-  streamedResponse,
+  streamedInOneState,
   wholeText,
   translatedQuestions,
+  withQuestions,
 } from '../responses/response-parts.ts';
 import {
   type AskedRow,
@@ -87,15 +88,15 @@ export async function kpiValuesResponse(
     if (!kpi) throw kpiNotFound();
     return wholeText(kpiChunks(kpi, valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
-  const [scope, kpi] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), reader.names.kpi(db, reader, kpiId)]),
-  );
-  if (!kpi) throw kpiNotFound();
   return streamedValues(reading, reader, query, {
     figures: { kind: fragmentKinds.kpiValues, kpiId },
-    scope,
-    rowsOf: (db) => selectKpiValues(db, accountId, scope, kpiId, query.window),
-    around: (values) => kpiChunks(kpi, values),
+    rowsOf: (db, scope) => selectKpiValues(db, accountId, scope, kpiId, query.window),
+    about: async (db, at) => {
+      const kpi = await at.names.kpi(db, at, kpiId);
+      if (!kpi) throw kpiNotFound();
+      return kpi;
+    },
+    around: kpiChunks,
   });
 }
 
@@ -119,40 +120,48 @@ async function ofOneGroup(
   const scope = { groupId: groupIdIn(groupId), withSubgroups: false, kind };
   return reading.once(async (db) => {
     const chunks = await chunksOf(db, { accountId: reader.accountId, scope, window });
-    return chunks && textFromFragments(reader, chunks);
+    const text = chunks && (await textFromFragments(reader, chunks));
+    // In another version, its names could be older than its figures.
+    return text && (await hasVersion(db, reader.accountId, reader.version)) ? text : undefined;
   });
 }
 
-/** Streams values, from fragments if they have them. `around`: adds the rest of the response. */
-function streamedValues(
+/**
+ * Streams values, from fragments if they have them. `about`: reads what `around` needs for the rest of the response. Throws a Fault if the
+ * group does not exist.
+ */
+async function streamedValues<About>(
   reading: Reading,
   reader: Reader,
   query: ResultsQuery,
   {
     figures,
-    scope,
     rowsOf,
+    about,
     around,
   }: {
     figures: WantedFigures;
-    scope: GroupScope;
-    rowsOf: (db: Db) => AsyncIterable<ValueRow[]>;
-    around: (values: ResponseChunks) => ResponseChunks;
+    rowsOf: (db: Db, scope: GroupScope) => AsyncIterable<ValueRow[]>;
+    about: (db: Db, reader: Reader) => Promise<About>;
+    around: (about: About, values: ResponseChunks) => ResponseChunks;
   },
-): StreamedResponse {
+): Promise<StreamedResponse> {
   const { accountId, numbers } = reader;
   const { window } = query;
-  return streamedResponse(reader, query, () =>
-    reading.stream((rows, db) => {
-      const fromRows = () => around(valueList(rowsOf(rows), numbers));
-      // Fragments have plain numbers, and can't be searched for the latest value.
-      if (!window || numbers !== 'plain') return fromRows();
-      const wanted = { accountId, scope, window };
-      const packs = () => around(valuesFromPacks(rows, wanted, figures));
-      const fragments = () => around(valuesFromFragments(rows, wanted, figures));
-      return preferFragments(db, reader, { stored: storedFor(window, { packs, fragments }), rows: fromRows });
-    }),
-  );
+  const read = async (db: Db, at: Reader) => {
+    const scope = await findScope(db, accountId, query);
+    return { scope, found: await about(db, at) }; // mostly known already
+  };
+  return streamedInOneState(reading, reader, query, read, ({ scope, found }, rows, db) => {
+    const fromRows = () => around(found, valueList(rowsOf(rows, scope), numbers));
+    // Fragments have plain numbers, and can't be searched for the latest value.
+    if (!window || numbers !== 'plain') return fromRows();
+    const wanted = { accountId, scope, window };
+    const packs = () => around(found, valuesFromPacks(rows, wanted, figures));
+    const fragments = () => around(found, valuesFromFragments(rows, wanted, figures));
+    const stored = storedFor(window, { packs, fragments });
+    return preferFragments(db, reader, { stored, rows: fromRows });
+  });
 }
 
 export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
@@ -182,12 +191,11 @@ export async function ratesResponse(
     });
     return wholeText(rateChunks(valueList(inOneBatch(valuesOf(groupId, rows)), reader.numbers)));
   }
-  const scope = await reading.once((db) => findScope(db, accountId, query));
   return streamedValues(reading, reader, query, {
     figures: { kind: fragmentKinds.rates },
-    scope,
-    rowsOf: (db) => selectRates(db, accountId, scope, query.window),
-    around: rateChunks,
+    rowsOf: (db, scope) => selectRates(db, accountId, scope, query.window),
+    about: async () => undefined,
+    around: (_, values) => rateChunks(values),
   });
 }
 
@@ -227,38 +235,38 @@ export async function resultsResponse(
     });
     if (text !== undefined) return text;
     const one = { groupId: groupIdIn(query.groupId), kind: query.kind, questionIds };
-    const [rows, questions] = await reading.once(async (db) => {
-      const [found, all] = await Promise.all([
-        selectGroupResults(db, accountId, one, window),
-        translatedQuestions(db, reader, language),
-      ]);
+    const { rows, questions } = await reading.once(async (db) => {
+      const read = () => selectGroupResults(db, accountId, one, window);
+      const found = await withQuestions(db, reader, language, read);
       if (!found) throw await scopeNotFound(db, accountId, query);
-      return [found, all] as const;
+      return found;
     });
     const values = valuesOfRows(inOneBatch(rows), questions, wanted);
     return wholeText(resultChunks(values, undefined));
   }
-  const [scope, questions] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), translatedQuestions(db, reader, language)]),
-  );
-  const chunks: Parameters<Reading['stream']>[0] = (rows, db) => {
+  const read = readScopeAndQuestions(query, language);
+  return streamedInOneState(reading, reader, query, read, ([scope, questions], rows, db) => {
     const more = () => (comments ? selectComments(rows, accountId, scope, window, questionIds) : undefined);
     const results = () => selectResults(rows, accountId, scope, window, questionIds);
     const fromRows = () => resultChunks(valuesOfRows(results(), questions, wanted), more());
     if (granular) return fromRows();
-    const from = (read: typeof resultsFromFragments) => () =>
+    const from = (write: typeof resultsFromFragments) => () =>
       resultChunks(
-        (included) => read(rows, { accountId, scope, window, questionIds }, questions, included),
+        (included) => write(rows, { accountId, scope, window, questionIds }, questions, included),
         more(),
       );
     const stored = { packs: from(resultsFromPacks), fragments: from(resultsFromFragments) };
     return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
-  };
-  // Comments are a statement of their own.
-  return streamedResponse(reader, query, () =>
-    comments ? reading.streamSnapshot(chunks) : reading.stream(chunks),
-  );
+  });
 }
+
+type ScopeAndQuestions = [scope: GroupScope, questions: ReadonlyMap<number, TranslatedQuestion>];
+
+/** Returns a function that reads the scope and the questions. It throws a Fault if the group does not exist. */
+const readScopeAndQuestions =
+  (query: ResultsQuery, language: string | undefined) =>
+  (db: Db, at: Reader): Promise<ScopeAndQuestions> =>
+    Promise.all([findScope(db, at.accountId, query), translatedQuestions(db, at, language)]);
 
 /** Writes results as a JSON object, and adds their questions to `included`. */
 type WriteValues = (included: Map<number, TranslatedQuestion>) => ResponseChunks;
@@ -275,7 +283,7 @@ const valuesOfRows =
     return nested(
       leavesOf(results, rowsPerTurn, (row) => {
         const question = questions.get(row.questionId);
-        if (!question) return []; // created since this response began; the next response has it, with another version
+        if (!question) return [];
         included.set(row.questionId, question);
         const keys = [String(row.questionId), String(row.groupId), fourDigits(row.week)];
         return [{ keys, text: answerData(question, row, granular) }];
@@ -313,30 +321,24 @@ export async function askedQuestionsResponse(
     });
     if (text !== undefined) return text;
     const groupId = groupIdIn(query.groupId);
-    const [rows, questions] = await reading.once(async (db) => {
-      const [found, all] = await Promise.all([
-        selectGroupAsked(db, accountId, groupId, window),
-        translatedQuestions(db, reader, language),
-      ]);
+    const { rows, questions } = await reading.once(async (db) => {
+      const read = () => selectGroupAsked(db, accountId, groupId, window);
+      const found = await withQuestions(db, reader, language, read);
       if (!found) throw await scopeNotFound(db, accountId, query);
-      return [found, all] as const;
+      return found;
     });
     return wholeText(askedChunks(askedOfRows(inOneBatch(rows)), questions));
   }
-  const [scope, questions] = await reading.once((db) =>
-    Promise.all([findScope(db, accountId, query), translatedQuestions(db, reader, language)]),
-  );
-  return streamedResponse(reader, query, () =>
-    reading.stream((rows, db) => {
-      const wanted = { accountId, scope, window };
-      const fromRows = () =>
-        askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions);
-      const from = (read: typeof askedFromFragments) => () =>
-        askedChunks((lists) => read(rows, wanted, lists), questions);
-      const stored = { packs: from(askedFromPacks), fragments: from(askedFromFragments) };
-      return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
-    }),
-  );
+  const read = readScopeAndQuestions(query, language);
+  return streamedInOneState(reading, reader, query, read, ([scope, questions], rows, db) => {
+    const wanted = { accountId, scope, window };
+    const fromRows = () =>
+      askedChunks(askedOfRows(selectAskedOfGroups(rows, accountId, scope, window)), questions);
+    const from = (write: typeof askedFromFragments) => () =>
+      askedChunks((lists) => write(rows, wanted, lists), questions);
+    const stored = { packs: from(askedFromPacks), fragments: from(askedFromFragments) };
+    return preferFragments(db, reader, { stored: storedFor(window, stored), rows: fromRows });
+  });
 }
 
 /** Writes asked questions as a JSON object, and adds the lists of their ids to `lists`. */

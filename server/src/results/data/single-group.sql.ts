@@ -65,14 +65,23 @@ export async function selectGroupRates(
 /** A result with its `handedOut` mark (P14), which the data interface does not return. */
 export type GroupResultRow = ResultRow & { handedOut: boolean };
 
+/** The version of the account in which rows were read. */
+const versionOf = (db: Db, accountId: AccountId) =>
+  db`(select version::text from accounts where account_id = ${accountId}) as "version"`;
+
+/** Rows of one statement, and the version of the account in which it read them. */
+export type AtOneVersion<Row> = { version: string; rows: Row[] };
+
 /** Returns the results of a group or segment by question and week; undefined if it does not exist. `questionIds` undefined: of all. */
 export async function selectGroupResults(
   db: Db,
   accountId: AccountId,
   { groupId, kind, questionIds }: GroupOrSegment & { questionIds: number[] | undefined },
   { first, last }: Window,
-): Promise<GroupResultRow[] | undefined> {
-  const rows = await db<(Omit<GroupResultRow, 'questionId'> & { questionId: number | null })[]>`
+): Promise<AtOneVersion<GroupResultRow> | undefined> {
+  const rows = await db<
+    (Omit<GroupResultRow, 'questionId'> & { questionId: number | null; version: string })[]
+  >`
     select r.question_id  as "questionId",
            g.group_id     as "groupId",
            r.week         as "week",
@@ -81,13 +90,19 @@ export async function selectGroupResults(
            r.distribution       as "distribution",
            r.not_applicable     as "notApplicable",
            r.not_applicable_of  as "notApplicableOf",
-           r.handed_out   as "handedOut"
+           r.handed_out   as "handedOut",
+           ${versionOf(db, accountId)}
     from   ${groupWithId(db, accountId, groupId, kind)} g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
                          and r.week between ${first} and ${last}
                          and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
     order  by r.question_id, r.week`;
-  return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[]);
+  return (
+    rows[0] && {
+      version: rows[0].version,
+      rows: rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[],
+    }
+  );
 }
 
 /** Returns what was asked of a group, by week; undefined if the group does not exist. */
@@ -96,15 +111,21 @@ export async function selectGroupAsked(
   accountId: AccountId,
   groupId: number,
   { first, last }: Window,
-): Promise<AskedRow[] | undefined> {
-  const rows = await db<{ groupId: number; week: Week | null; questionIds: string }[]>`
+): Promise<AtOneVersion<AskedRow> | undefined> {
+  const rows = await db<{ groupId: number; week: Week | null; questionIds: string; version: string }[]>`
     select g.group_id as "groupId",
            a.week     as "week",
-           array_to_string(a.question_ids, ',') as "questionIds"
+           array_to_string(a.question_ids, ',') as "questionIds",
+           ${versionOf(db, accountId)}
     from   groups g
     left   join asked a on a.account_id = ${accountId} and a.group_id = ${groupId}
                        and a.week between ${first} and ${last}
     where  g.account_id = ${accountId} and g.group_id = ${groupId}
     order  by a.week`;
-  return rows[0] && (rows.filter(({ week }) => week !== null) as AskedRow[]);
+  return (
+    rows[0] && {
+      version: rows[0].version,
+      rows: rows.filter(({ week }) => week !== null) as AskedRow[],
+    }
+  );
 }

@@ -3,10 +3,15 @@
 import type { AccountId, Db } from '../../db/db.ts';
 import { type Question, selectQuestions } from '../../questions/questions.sql.ts';
 import { type KpiTexts, selectKpi } from '../data/results.sql.ts';
+import { hasVersion } from '../fragments/fragments.sql.ts';
 
 /** An account, as it was when its caller was identified. */
 type AtVersion = { accountId: AccountId; version: string };
 
+/** Returns whether what was just read is of this version. Otherwise it may be newer, and must not be kept. */
+const isOf = (db: Db, { accountId, version }: AtVersion) => hasVersion(db, accountId, version);
+
+/** Both may return newer names than those of the version, but never older ones. */
 export type KnownNames = {
   questions(db: Db, account: AtVersion): Promise<Question[]>;
   kpi(db: Db, account: AtVersion, kpiId: string): Promise<KpiTexts | undefined>;
@@ -57,6 +62,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const known = at(account).questions;
       if (known) return known;
       const found = await selectQuestions(db, account.accountId);
+      if (!(await isOf(db, account))) return found;
       const current = at(account);
       if (!current.questions) {
         current.questions = found;
@@ -68,6 +74,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const known = at(account).kpis.get(kpiId);
       if (known) return known;
       const found = await selectKpi(db, account.accountId, kpiId);
+      if (!(await isOf(db, account))) return found;
       const current = at(account);
       if (found && !current.kpis.has(kpiId)) {
         current.kpis.set(kpiId, found);

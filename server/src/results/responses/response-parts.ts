@@ -6,13 +6,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fault } from '../../base/errors.ts';
 import { quote } from '../../base/text.ts';
 import type { AccountId, Db } from '../../db/db.ts';
+import type { Reading } from '../../db/replica/reads.ts';
 import { StreamedResponse } from '../../http/responses/responses.ts';
 import { groupNotFound } from '../../people/faults.ts';
 import { segmentNotFound } from '../../rounds/segments/breakdowns.ts';
 import type { ResponseChunks, OnDamage } from '../fragments/read-fragments.ts';
+import { selectVersion } from '../data/comments.sql.ts';
 import { type GroupScope, selectGroupIdOf, selectScope } from '../data/results.sql.ts';
 import { grouped, type Leaf, translatedQuestion, type TranslatedQuestion } from '../data/shape.ts';
 import { lastWeeks, type Window } from '../data/window.ts';
+import type { AtOneVersion } from '../data/single-group.sql.ts';
 import type { KnownNames } from './known-names.ts';
 
 /** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
@@ -75,6 +78,44 @@ export async function scopeNotFound(
   return id === undefined
     ? groupNotFound()
     : groupNotFound(`${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`);
+}
+
+/**
+ * Returns a streamed response that shows one state of the account. `read`: reads what it needs besides figures, and throws a Fault if the group does
+ * not exist. It is called again if the account has changed when the figures are read. `rows`: a transaction that sees one state.
+ */
+export async function streamedInOneState<About>(
+  reading: Reading,
+  reader: Reader,
+  query: ResultsQuery,
+  read: (db: Db, reader: Reader) => Promise<About>,
+  chunksOf: (about: About, rows: Db, db: Db) => ResponseChunks,
+): Promise<StreamedResponse> {
+  const known = await reading.once((db) => read(db, reader));
+  async function* chunks(rows: Db, db: Db): ResponseChunks {
+    const version = (await selectVersion(rows, reader.accountId)) ?? '';
+    const about = version === reader.version ? known : await read(rows, { ...reader, version });
+    yield* chunksOf(about, rows, db);
+  }
+  return streamedResponse(reader, query, () => reading.streamSnapshot(chunks));
+}
+
+/**
+ * Returns rows that one statement reads, with the texts that questions have in the same version of the account. Undefined if `read` returns it.
+ */
+export async function withQuestions<Row>(
+  db: Db,
+  reader: Reader,
+  language: string | undefined,
+  read: () => Promise<AtOneVersion<Row> | undefined>,
+): Promise<{ rows: Row[]; questions: Map<number, TranslatedQuestion> } | undefined> {
+  for (let at = reader; ;) {
+    // First, so that they are of no later version. Most are known.
+    const questions = await translatedQuestions(db, at, language);
+    const found = await read();
+    if (!found || found.version === at.version) return found && { rows: found.rows, questions };
+    at = { ...at, version: found.version }; // the account has changed in the meantime
+  }
 }
 
 export async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
