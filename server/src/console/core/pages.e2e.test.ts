@@ -30,7 +30,7 @@ beforeAll(async () => {
     where  account_id = ${world.accountId} and role = 'User' and active and email is not null
     order  by user_id limit 1`;
   user = active?.email as string;
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();
