@@ -197,7 +197,7 @@ test(
     await until(async () => {
       await send();
       return (await pool`select 1 from messages where state in ('waiting', 'sending')`).length === 0;
-    }, 30_000);
+    });
     const to = smtp.mails.flatMap((mail) => mail.to);
     expect(new Set(to).size).toBe(to.length);
     const unknown = await pool<{ email: string }[]>`

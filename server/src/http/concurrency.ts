@@ -1,5 +1,6 @@
 // Limits how many long operations run at the same time: reading streamed responses, which use a database connection for as long as the
 // client takes, and applying pushes. Otherwise one account or a few slow clients could block all others.
+import type { FastifyReply } from 'fastify';
 import { Fault } from '../base/errors.ts';
 
 export type Concurrency = {
@@ -85,6 +86,15 @@ export function limitConcurrency(
       });
     },
   };
+}
+
+/** Returns a signal that aborts, with a Fault, when the client disconnects before it has received the response. */
+export function goneWith({ raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => gone.abort(unavailable('The client disconnected before it received the response.'));
+  raw.once('close', () => raw.writableFinished || abort());
+  if (raw.destroyed) abort();
+  return gone.signal;
 }
 
 const unavailable = (message: string) => new Fault('unavailable', 'unavailable', message);

@@ -5,7 +5,7 @@ import { type DemoWorld, openDemoWorld } from '../testing/browser/demo-world.ts'
 let world: DemoWorld;
 beforeAll(async () => {
   world = await openDemoWorld();
-}, 180_000);
+});
 afterAll(() => world?.close());
 
 test('means, distributions and response rates of the demo company are shown as often as before', async () => {

@@ -42,7 +42,7 @@ let world: World;
 beforeAll(async () => {
   smtp = await openSmtp();
   world = await openWorld(log, { sandboxWeeks: 1, smtpUrl: smtp.url, sandboxes: 1000 } as never);
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
   await smtp.close();

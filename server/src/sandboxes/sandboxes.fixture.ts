@@ -23,7 +23,7 @@ export const readySandbox = (administrator: Administrator): Promise<Sandbox & { 
   until(async () => {
     const sandbox = await sandboxSeen(administrator);
     return sandbox?.state === 'ready' && (sandbox as Sandbox & { accountId: number });
-  }, 120_000);
+  });
 
 /** Creates a sandbox and waits until it is ready. Returns it with its token. */
 export async function newSandbox(

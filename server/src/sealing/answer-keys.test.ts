@@ -363,5 +363,5 @@ describe('in any order of events', () => {
       }),
       cases(25),
     );
-  }, 120_000);
+  });
 });

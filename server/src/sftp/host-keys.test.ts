@@ -28,7 +28,7 @@ test('every created Ed25519 key can be read and has all of its 32 bytes', async 
     const key = readHostKey('ed25519', await createHostKey('ed25519'));
     expect(key?.getPublicSSH()).toHaveLength(4 + 'ssh-ed25519'.length + 4 + 32);
   }
-}, 120_000);
+});
 
 test('OpenSSH can also read the keys', async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), 'soundings-keys-'));

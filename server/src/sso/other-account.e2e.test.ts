@@ -45,7 +45,7 @@ beforeAll(async () => {
   outside.listen(0, '127.0.0.1');
   await once(outside, 'listening');
   trap = `http://localhost:${(outside.address() as AddressInfo).port}/`;
-}, 120_000);
+});
 afterAll(async () => {
   outside?.close();
   await closeWindows();

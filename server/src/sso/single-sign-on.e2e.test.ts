@@ -23,7 +23,7 @@ beforeAll(async () => {
   browser = await openBrowser();
   setting = await setUp(world, provider.issuer);
   provider.register(setting.provider.addresses);
-}, 120_000);
+});
 afterAll(async () => {
   await closeWindows();
   await provider?.close();

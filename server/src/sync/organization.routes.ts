@@ -1,6 +1,7 @@
 // The route of the organization interface: POST /v1/organization/organization, also available at /v1/organization.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
+import { goneWith } from '../http/concurrency.ts';
 import type { RequestContext } from '../http/operations.ts';
 import type { Server } from '../http/server.ts';
 import type { Pushes } from './pushes.ts';
@@ -22,12 +23,4 @@ async function push({ caller, body, request, reply }: RequestContext, pushes: Pu
   const report = await pushes.push(caller.accountId, sent, goneWith(reply));
   reply.header('content-type', 'application/json; charset=utf-8');
   return Buffer.from(report.buffer, report.byteOffset, report.byteLength);
-}
-
-/** Returns a signal that aborts when the client disconnects before it has received the response. */
-function goneWith({ raw }: RequestContext['reply']): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => raw.writableFinished || gone.abort());
-  if (raw.destroyed) gone.abort();
-  return gone.signal;
 }

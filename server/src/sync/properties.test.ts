@@ -403,7 +403,7 @@ describe('any organization', () => {
       where  r.at > (select at from runs f where f.account_id = p.account_id and f.run_id = p.run_id)
       and    r.summary::text = p.summary::text`;
     expect(repeated.count).toBeGreaterThanOrEqual(Math.floor(runs.numRuns / 50));
-  }, 180_000);
+  });
 
   const faults: Record<string, (request: Request) => unknown> = {
     'an unknown parent': ({ data }) =>

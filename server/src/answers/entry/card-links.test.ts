@@ -5,13 +5,14 @@ import { lockAccount } from '../../accounts/accounts.ts';
 import { cardKeyOf } from '../../cards/card-key.ts';
 import { inTransaction } from '../../db/db.ts';
 import { issueCards, storeCardLinks } from '../../rounds/card-links.ts';
+import { noon } from '../../testing/asking.ts';
 import { caseCount } from '../../testing/house/cases.ts';
 import { openWorld, type World } from '../../testing/world.ts';
 import { openOffice } from './entry.fixture.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld(undefined, {}, () => noon); // so that the service does not close the week meanwhile
 });
 afterAll(() => world?.close());
 

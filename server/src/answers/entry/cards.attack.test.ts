@@ -20,7 +20,8 @@ let mailing: World;
 let smtp: TestSmtp;
 beforeAll(async () => {
   smtp = await openSmtp({});
-  world = await openWorld(undefined, { trustProxy: ['127.0.0.1'] }, () => now);
+  // Without recurring jobs, which store the links of cards.
+  world = await openWorld(undefined, { trustProxy: ['127.0.0.1'], role: 'web' }, () => now);
   mailing = await openWorld(undefined, { trustProxy: ['127.0.0.1'], smtpUrl: smtp.url }, () => now);
 });
 afterAll(async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   browser = await openBrowser();
   const created = await createToken(world.pool, world.accountId, { name: 'HR', scopes: ['organization'] });
   token = created.token;
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

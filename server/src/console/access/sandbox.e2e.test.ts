@@ -13,7 +13,7 @@ beforeAll(async () => {
   if (!hasBrowser()) return;
   world = await openDemoWorld({ sftpPort: 2222, sandboxWeeks: 1 } as never);
   browser = await openBrowser();
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

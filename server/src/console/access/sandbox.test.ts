@@ -28,7 +28,7 @@ let world: World;
 let now = Date.parse('2026-11-25T12:00:00Z');
 beforeAll(async () => {
   world = await openWorld(openLog('error'), { sandboxWeeks: 2 } as never, () => now);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const read = (path: string, token: string) =>

@@ -21,7 +21,7 @@ let browser: Browser;
 beforeAll(async () => {
   if (!hasBrowser()) return;
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();
@@ -262,7 +262,8 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const alert = page.getByRole('main').getByRole('alert');
     await alert.waitFor();
-    expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    // It gets the focus after it is drawn.
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
     await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
     const box = await alert.boundingBox();
     const header = await page.getByRole('heading', { level: 1 }).boundingBox();

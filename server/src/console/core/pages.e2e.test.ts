@@ -30,7 +30,7 @@ beforeAll(async () => {
     where  account_id = ${world.accountId} and role = 'User' and active and email is not null
     order  by user_id limit 1`;
   user = active?.email as string;
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();
@@ -322,6 +322,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await showPage(page, '/heat-map');
     for (const width of [360, 800, 1000]) {
       await page.setViewportSize({ width, height: 800 });
+      await page.evaluate(drawn);
       faults.push(...(await page.evaluate<string[]>(brokenHeadings)).map((word) => `${word} at ${width} px`));
     }
     expect(faults).toEqual([]);
@@ -356,8 +357,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await showPage(page, addressOf(path, ids));
       for (const width of [360, 320, 721, 861, 961, 1056, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        await page.evaluate(drawn); // charts follow the width of the window
-        wide.push([path, width, await excess()]);
+        // Charts follow the width of the window, on a busy machine some frames later.
+        let more: number;
+        let frames = 0;
+        do {
+          await page.evaluate(drawn);
+          more = await excess();
+        } while (more > 0 && ++frames < 50);
+        wide.push([path, width, more]);
       }
     }
     expect(wide.filter(([, , more]) => more > 0)).toEqual([]);

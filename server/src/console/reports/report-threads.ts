@@ -28,10 +28,14 @@ export type ReportsMessage =
 /** Message to the thread: a file was taken. */
 export const taken = 'taken';
 
-/** Yields report files. Ends its thread when the caller stops reading. If there is a Fault, throws it before the first file. */
+/**
+ * Yields report files. Ends its thread when the caller stops reading, or when `gone` aborts, also before its turn. If there is a Fault, throws it
+ * before the first file.
+ */
 export type CreateReports = (
   accountId: AccountId,
   work: Omit<ReportsWork, 'databaseUrl'>,
+  gone: AbortSignal,
 ) => AsyncGenerator<ReportFile>;
 
 /** How many threads run at the same time, in total and for one account. There are few, because each thread uses a processor. */
@@ -44,17 +48,17 @@ const longest = 20 * 60_000;
 export function openReports(thread: URL, databaseUrl: Promise<string>): CreateReports {
   const busy = 'Other reports are being created. Try again in a moment.';
   const slots = limitConcurrency(threads, threadsOfAccount, { queue: 5, late: busy, full: busy });
-  return async function* create(accountId, work) {
-    const release = await slots.take(accountId);
+  return async function* create(accountId, work, gone) {
+    const release = await slots.take(accountId, gone);
     try {
-      yield* filesFrom(thread, { ...work, databaseUrl: await databaseUrl });
+      yield* filesFrom(thread, { ...work, databaseUrl: await databaseUrl }, gone);
     } finally {
       release();
     }
   };
 }
 
-async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<ReportFile> {
+async function* filesFrom(thread: URL, work: ReportsWork, gone: AbortSignal): AsyncGenerator<ReportFile> {
   const worker = new Worker(thread, {
     workerData: work,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -72,6 +76,9 @@ async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<Report
   });
   worker.on('error', fail);
   worker.on('exit', () => fail(new Error('The thread for reports ended early.')));
+  const leave = () => fail(gone.reason);
+  gone.addEventListener('abort', leave);
+  if (gone.aborted) leave();
   const late = setTimeout(() => fail(new Error('Creating the reports took too long.')), longest);
   const span = currentSpan()?.begin({ name: `thread ${threadNameOf(thread)}`, kind: 'internal' });
   try {
@@ -91,6 +98,7 @@ async function* filesFrom(thread: URL, work: ReportsWork): AsyncGenerator<Report
     }
   } finally {
     clearTimeout(late);
+    gone.removeEventListener('abort', leave);
     span?.end(failure === undefined ? {} : { attributes: { 'error.type': errorTypeOf(failure) } });
     await worker.terminate();
   }

@@ -16,7 +16,7 @@ let browser: Browser;
 beforeAll(async () => {
   if (!hasBrowser()) return;
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

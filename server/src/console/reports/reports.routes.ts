@@ -4,6 +4,7 @@ import { dayIn } from '@soundings/contract/weeks.ts';
 import { audit } from '../../accounts/audit.ts';
 import { zipOf } from './zip-writer.ts';
 import type { Pool } from '../../db/db.ts';
+import { goneWith } from '../../http/concurrency.ts';
 import { actorOf, type Console, Download, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { groupNamed, readGroups, readWeeks } from '../results/reading.ts';
@@ -36,20 +37,20 @@ export function serveReports(console: Console, { pool, createReports, now }: Rep
     return pageOf(data!, wanted.language).report;
   });
 
-  console.serve('GET /results/groups/{groupId}/report.pdf', async (who, { params, query }) => {
+  console.serve('GET /results/groups/{groupId}/report.pdf', async (who, { params, query, reply }) => {
     const wanted = wantedOf(who, query);
     const group = groupNamed(await readGroups(await pool, who, [idIn(params.groupId)]), params.groupId);
-    const files = createReports(who.accountId, { who, groupId: group.id, wanted });
+    const files = createReports(who.accountId, { who, groupId: group.id, wanted }, goneWith(reply));
     const { name, bytes } = (await firstOf(files)) as ReportFile;
     await files.return(undefined);
     await note(who, wanted.period, params.groupId);
     return new Download(name, 'application/pdf', bytes);
   });
 
-  console.serve('GET /results/reports.zip', async (who, { query }) => {
+  console.serve('GET /results/reports.zip', async (who, { query, reply }) => {
     const wanted = wantedOf(who, query);
     const { period } = periodIn(await readWeeks(await pool, who), wanted.period);
-    const files = createReports(who.accountId, { who, groupId: undefined, wanted });
+    const files = createReports(who.accountId, { who, groupId: undefined, wanted }, goneWith(reply));
     // Waits for the first file, so that an error is sent as an error response and not as a broken archive.
     const first = await firstOf(files);
     await note(who, period.name);

@@ -28,7 +28,7 @@ beforeAll(async () => {
     where  g.account_id = ${world.accountId} and g.group_id = ${groupId} and c.account_id = g.account_id
       and  c.week = g.week and c.question_id = g.question_id and c.position = g.position
       and  (c.position + c.question_id) % 3 = 0`;
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

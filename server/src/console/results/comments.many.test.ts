@@ -60,7 +60,7 @@ beforeAll(async () => {
     from   added, unnest(${[ids['company']!, ids['dock']!]}::integer[]) g
     where  g = ${ids['company']!} or position % 2 = 0`;
   administrator = (await signInNew(world, account.id, 'Administrator')).request;
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const words = async () =>
@@ -81,7 +81,7 @@ test('a search of 50,000 comments finds all matches, and searches at most a few 
   turn();
   expect([body.total, all]).toEqual([many / 2, many]);
   expect(most).toBeLessThanOrEqual(200);
-}, 60_000);
+});
 
 test('of a single week with too many comments, the first ones in random order are compared; the words are cached until the account changes', async () => {
   const first = await words();
@@ -94,7 +94,7 @@ test('of a single week with too many comments, the first ones in random order ar
   expect(await words()).toEqual(first);
   await world.pool`update accounts set version = version + 1 where account_id = ${account.id}`;
   expect((await words()).words[0]?.word).toBe('cable');
-}, 60_000);
+});
 
 test('another request gets its response while words are computed', async () => {
   const comments = Array.from({ length: 20_000 }, (_, i) => ({
@@ -110,4 +110,4 @@ test('another request gets its response while words are computed', async () => {
     await finding;
   });
   expect(isFound).toBe(true);
-}, 60_000);
+});

@@ -51,7 +51,7 @@ beforeAll(async () => {
   ({ token } = await createToken(world.pool, world.accountId, { name: 'e2e', scopes: ['data'] }));
   [groups, kpis] = await Promise.all([read<Group[]>('/v1/groups'), read<Kpi[]>('/v1/kpis')]);
   top = groups.toSorted((a, b) => b.subgroups.length - a.subgroups.length)[0] as Group;
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

@@ -20,7 +20,7 @@ beforeAll(async () => {
   if (!hasBrowser()) return;
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
   ({ question, site } = await openDemoSegments(world));
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

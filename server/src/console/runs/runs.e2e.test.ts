@@ -30,7 +30,7 @@ beforeAll(async () => {
   [world, browser] = await Promise.all([openDemoWorld(), openBrowser()]);
   const scopes = ['organization', 'files', 'data'];
   ({ token } = await createToken(world.pool, world.accountId, { name: 'HR nightly', scopes }));
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

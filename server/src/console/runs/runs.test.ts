@@ -67,7 +67,7 @@ async function processed(fileId: number): Promise<FileDetails> {
     const [row] = await world.pool`
       select from files where account_id = ${account.id} and file_id = ${fileId} and processed_at is not null`;
     return row;
-  }, 55_000);
+  });
   return (await ada<FileDetails>(`GET /files/${fileId}?language=en`)).body;
 }
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
   smtp = await openSmtp();
   world = await openDemoWorld({ smtpUrl: smtp.url });
   browser = await openBrowser();
-}, 180_000);
+});
 afterAll(async () => {
   await closeWindows();
   await world?.close();

@@ -28,11 +28,14 @@ export const clock = { now: later };
 export let world: World;
 export let company: Company;
 
-/** Starts a service with the company for a test file, and stops it at its end. */
+/**
+ * Starts a service with the company for a test file, and stops it at its end. It has no recurring jobs, which would compute statistics and build
+ * fragments in the middle of a test.
+ */
 export function useService(): void {
   beforeAll(async () => {
     clock.now = later;
-    world = await openWorld(openLog('error'), {}, () => clock.now);
+    world = await openWorld(openLog('error'), { role: 'web' }, () => clock.now);
     company = await openCompany();
   });
   afterAll(() => world.close());

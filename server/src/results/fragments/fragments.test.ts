@@ -143,7 +143,7 @@ describe('responses from fragments', () => {
       fromFragments += await compareSome(company, random, 20);
     }
     expect(fromFragments).toBeGreaterThan(4);
-  }, 240_000);
+  });
 
   test('come from packs or from the fragments of each group, if there are no packs', async () => {
     const company = await openCompany();

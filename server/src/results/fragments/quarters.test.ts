@@ -27,7 +27,7 @@ beforeAll(async () => {
   await buildFragments(world.pool, company.account.id);
   // Otherwise responses about many weeks would come from fragments where packs can't be used.
   await world.pool`delete from fragment_weeks where account_id = ${company.account.id}`;
-}, 120_000);
+});
 
 const endpoints = ['results', 'kpi values', 'rates', 'asked'] as const;
 

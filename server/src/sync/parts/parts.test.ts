@@ -393,7 +393,7 @@ describe('what is refused', () => {
     expect([status, body.message]).toEqual([413, expect.stringContaining('64 MB together')]);
     // The same number again replaces a part, so it is not counted twice.
     expect((await put(account, id, 9, { groups: groups(9) })).status).toBe(200);
-  }, 60_000);
+  });
 
   test('a second push while one is open, and each step of a push that was applied', async () => {
     const account = await world.account();

@@ -83,7 +83,7 @@ test('changes in the console to an account that is locked get 503, and other acc
   expect((await other.groups()).length).toBe(0);
   const statuses = (await Promise.all(changes)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([503]));
-}, 60_000);
+});
 
 test('commits that run or wait leave room for the requests of other accounts', async () => {
   const accounts = await Promise.all(Array.from({ length: 5 }, () => world.account()));
@@ -136,4 +136,4 @@ test('a gzip body counts with its decompressed bytes, and gets 503 without a run
   expect((await push(second.id, 1)).length).toBeGreaterThan(0);
   await end();
   expect((await waiting).length).toBeGreaterThan(0);
-}, 60_000);
+});
