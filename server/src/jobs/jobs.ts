@@ -55,7 +55,7 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
       ]),
     ),
   };
-  const settings = Object.entries(ofEveryConnection)
+  const settings = Object.entries({ ...ofEveryConnection, DateStyle: "'ISO, YMD'" })
     .map(([name, value]) => `set ${name} = ${value}`)
     .join(';');
   // Our own pool, because graphile-worker doesn't handle errors of closed connections, so a database that stops at that moment

@@ -74,29 +74,31 @@ export function inspect(table: Table, notes: Notes): Column[] {
   return prefixed;
 }
 
-/** Warns, once for a table, about values in columns without a header. */
+/** Warns, once for a table, about values in columns without a header. Their values may be notes about people, so the warning has none of them. */
 function noteCellsWithoutHeader({ sheet, headers, start }: Table, rows: Row[], notes: Notes): void {
   const heads = sheet.rows.slice(headers, start);
+  const hasHeader = (column: number) => heads.some((head) => textOf(head[column]) !== '');
   const width = rows.reduce((most, { index }) => Math.max(most, sheet.rows[index]?.length ?? 0), 0);
-  const columns = Array.from({ length: width }, (_, i) => i).filter((i) =>
-    heads.every((head) => textOf(head[i]) === ''),
-  );
-  const found = rows.flatMap(({ index }) => {
-    const at = columns.find((column) => textOf(sheet.rows[index]?.[column]) !== '');
-    return at === undefined ? [] : [{ index, value: textOf(sheet.rows[index]?.[at]) }];
+  const columns = Array.from({ length: width }, (_, i) => i).filter((i) => !hasHeader(i));
+  if (columns.length === 0) return;
+  const found = rows.filter(({ index }) => {
+    const row = sheet.rows[index] as Cell[];
+    return columns.some((column) => column < row.length && textOf(row[column]) !== '');
   });
   const [first] = found;
   if (!first) return;
-  const what = found.length === 1 ? 'A row has a value' : `${found.length} rows have values`;
+  const [what, ignored] =
+    found.length === 1
+      ? ['A row has a value', 'The value is ignored.']
+      : [`${found.length} rows have values`, 'The values are ignored.'];
   const remedy =
     sheet.name === ''
       ? 'If a value in the row contains the delimiter, put that value in quotation marks ("). Otherwise the values after it are in the wrong columns.'
       : 'To have the column read, enter a header above it.';
   notes.warn({
     type: 'cell without header',
-    message: `${what} in a column without a header, which is ignored. ${remedy}`,
+    message: `${what} in a column without a header. ${ignored} ${remedy}`,
     ...placeIn(sheet, first.index),
-    value: shown(first.value),
   });
 }
 

@@ -218,8 +218,8 @@ export async function updateConfirmed(
 }
 
 /**
- * Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). People that others are changing follow with the
- * next call: a push locks many, in another order.
+ * Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). Skips people that others are changing; the next
+ * call deletes theirs. A push locks many people, in another order.
  */
 export async function deleteEmailsBefore(db: Db): Promise<void> {
   const onCitus = await isOnCitus(db);

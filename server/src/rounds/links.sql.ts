@@ -19,12 +19,11 @@ export async function insertLinks(
 ): Promise<void> {
   const stored = await insertLinksNow(db, links, handedOut, links.length > 1);
   if (stored === links.length || links.length < 2) return;
-  const hashes = links.map(({ hash }) => hash.toString('hex'));
-  const rows = await db<{ hash: string }[]>`
-    select h.hash as "hash" from unnest(${hashes}::text[]) as h(hash)
-    where  not exists (select account_id from links l where l.hash = decode(h.hash, 'hex'))`;
-  const left = new Set(rows.map(({ hash }) => hash));
-  for (const link of links.filter(({ hash }) => left.has(hash.toString('hex'))))
+  const [accountIds, userIds] = [links.map(({ accountId }) => accountId), links.map(({ userId }) => userId)];
+  const rows = await db<{ hash: Buffer }[]>`
+    select hash as "hash" from links where account_id = any(${accountIds}) and user_id = any(${userIds})`;
+  const known = new Set(rows.map(({ hash }) => hash.toString('hex')));
+  for (const link of links.filter(({ hash }) => !known.has(hash.toString('hex'))))
     await insertLinksNow(db, [link], handedOut, false);
 }
 

@@ -4,7 +4,9 @@ import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { Channels } from '../base/messages/channels.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/crypto/secrets.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { lockSurvey } from './rounds.sql.ts';
 import { deleteByHash, deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
 /** 27 base-62 characters: 160 bits. */
@@ -85,6 +87,9 @@ export async function exportLinks(
   publicUrl: string,
   { week, isReplacing = false, channels, by }: ExportOptions,
 ): Promise<{ week: Week; links: ExportedLink[] }> {
+  // As those do who delete participants: the closing of a week, and what removes people.
+  await lockSurvey(tx, accountId);
+  await lockAccount(tx, accountId);
   const asked = await selectLinked(tx, accountId, week, channels);
   const askedIn = asked[0]?.week;
   if (askedIn === undefined) {

@@ -198,11 +198,18 @@ export async function updateSent(
   { accountId, endpointId, eventId }: Place,
   { status, now }: { status: number; now: number },
 ): Promise<void> {
-  const recovered = await tx`
-    update webhook_endpoints
-    set    failing_since = null, failures = 0, paused_until = null
-    where  account_id = ${accountId} and endpoint_id = ${endpointId} and failures > 0
-    returning 1`;
+  const onCitus = await isOnCitus(tx);
+  // The connection runs them in order.
+  const [, recovered] = await Promise.all([
+    tx`
+      select 1 from webhook_endpoints
+      where  account_id = ${accountId} and endpoint_id = ${endpointId} ${onCitus ? tx`` : tx`for key share`}`,
+    tx`
+      update webhook_endpoints
+      set    failing_since = null, failures = 0, paused_until = null
+      where  account_id = ${accountId} and endpoint_id = ${endpointId} and failures > 0
+      returning 1`,
+  ]);
   await tx`
     update webhook_deliveries
     set    state = 'sent', attempts = attempts + 1, last_attempt_at = ${new Date(now)}, status = ${status}, error = null,

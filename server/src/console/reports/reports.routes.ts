@@ -53,7 +53,10 @@ export function serveReports(console: Console, { pool, createReports, now }: Rep
     const files = createReports(who.accountId, { who, groupId: undefined, wanted }, goneWith(reply));
     // Waits for the first file, so that an error is sent as an error response and not as a broken archive.
     const first = await firstOf(files);
-    await note(who, period.name);
+    await note(who, period.name).catch(async (error: unknown) => {
+      await files.return(undefined); // otherwise no one would end the thread
+      throw error;
+    });
     const name = printedReportTexts.in(wanted.language)('filesName', { period: period.name });
     return new Download(`${name}.zip`, 'application/zip', endingWith(files, zipOf(continued(first, files))));
   });

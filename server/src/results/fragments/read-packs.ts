@@ -142,7 +142,7 @@ export async function* resultsFromPacks(
   const figures = { kind: fragmentKinds.results, questionIds: wanted.questionIds };
   for await (const { questionId, groupIds, packs } of packsOf(db, wanted, figures, () => {})) {
     const question = questions.get(questionId);
-    if (!question) continue; // created after the version whose names are known: then this text is not used
+    if (!question) continue; // can't be: names and figures are of one state
     const inserted = isChoice(question.type) ? Buffer.from(optionTexts(question.options)) : undefined;
     for (const groupId of groupIds) {
       const place = placeInBlock(groupId);

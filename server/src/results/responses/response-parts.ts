@@ -82,7 +82,7 @@ export async function scopeNotFound(
 
 /**
  * Returns a streamed response that shows one state of the account. `read`: reads what it needs besides figures, and throws a Fault if the group does
- * not exist. It is called again if the account has changed when the figures are read. `rows`: a transaction that sees one state.
+ * not exist. `rows`: a transaction that sees one state.
  */
 export async function streamedInOneState<About>(
   reading: Reading,
@@ -91,11 +91,9 @@ export async function streamedInOneState<About>(
   read: (db: Db, reader: Reader) => Promise<About>,
   chunksOf: (about: About, rows: Db, db: Db) => ResponseChunks,
 ): Promise<StreamedResponse> {
-  const known = await reading.once((db) => read(db, reader));
   async function* chunks(rows: Db, db: Db): ResponseChunks {
     const version = (await selectVersion(rows, reader.accountId)) ?? '';
-    const about = version === reader.version ? known : await read(rows, { ...reader, version });
-    yield* chunksOf(about, rows, db);
+    yield* chunksOf(await read(rows, { ...reader, version }), rows, db);
   }
   return streamedResponse(reader, query, () => reading.streamSnapshot(chunks));
 }
