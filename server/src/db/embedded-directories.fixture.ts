@@ -72,13 +72,15 @@ export async function open(
 }
 
 type OtherProcess = { child: ChildProcess; url: string };
-/** Opens the database in a separate process. */
+/** Opens the database in a separate process. `through`: a program that starts it. */
 export async function openElsewhere(
   dir: string,
   role: 'service' | 'command',
   from = here,
+  through: string[] = [],
 ): Promise<OtherProcess> {
-  const child = spawn(process.execPath, [join(from, 'embedded.fixture.ts'), dir, role], {
+  const started = [...through, process.execPath, join(from, 'embedded.fixture.ts'), dir, role];
+  const child = spawn(started[0]!, started.slice(1), {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {

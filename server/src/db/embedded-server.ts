@@ -157,13 +157,19 @@ export async function readPidFile(place: Place): Promise<DatabaseServer | undefi
   return undefined;
 }
 
-/** Returns whether a process is the server of this cluster. */
+/**
+ * Returns whether a process is the server of this cluster. If it exists but can't be seen, it counts as such: systemd hides the server that a command
+ * has started from a service (ProtectProc=invisible, PrivateUsers). If we took it for another process, PostgreSQL would ignore it as well. A new server
+ * would begin while the old one ends, which then deletes the postmaster.pid of the new one.
+ */
 export async function isOfCluster({ cluster }: Place, pid: number): Promise<boolean> {
   if (process.platform !== 'linux') {
     const ps = await exec('ps', ['-o', 'command=', '-p', String(pid)], childOptions).catch(() => undefined);
     return ps !== undefined && /postgres -D /.test(ps.stdout) && ps.stdout.includes(`-D ${cluster} `);
   }
-  const [program = '', ...args] = (await procFile(pid, 'cmdline')).split('\0');
+  const written = await procFile(pid, 'cmdline');
+  if (written === '') return isHidden(pid);
+  const [program = '', ...args] = written.split('\0');
   if (basename(program) !== 'postgres') return false;
   // The working directory of the server is the cluster, by whatever path. On some systems even root can't read the working
   // directory.
@@ -171,6 +177,16 @@ export async function isOfCluster({ cluster }: Place, pid: number): Promise<bool
     [`/proc/${pid}/cwd`, cluster].map((path) => fs.stat(path, { bigint: true }).catch(() => undefined)),
   );
   return args.includes(cluster) || (there !== undefined && there.ino === here?.ino && there.dev === here.dev);
+}
+
+/** Returns whether a process of our user exists but is not in /proc. */
+async function isHidden(pid: number): Promise<boolean> {
+  if (await fs.stat(`/proc/${pid}`).catch(absent)) return false; // it has ended, or has just begun
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function procFile(pid: number, name: string): Promise<string> {

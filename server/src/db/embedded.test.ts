@@ -1,4 +1,5 @@
 // The embedded database: the first start, the role, the errors, and how it runs as root.
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runMigrations } from 'graphile-worker';
@@ -265,6 +266,31 @@ describe.skipIf(!root)('as root', () => {
     for (const name of await fs.readdir(dir)) expect(await fs.stat(join(dir, name))).toMatchObject(owner);
     await stop();
   });
+
+  // As systemd does with ProtectProc=invisible and PrivateUsers (deploy/soundings.service).
+  const hiding = ['unshare', '--mount', 'sh', '-c'];
+  const asOwner =
+    'exec setpriv --reuid=1 --regid=1 --clear-groups unshare --user --map-current-user "$0" "$@"';
+  const hidden = [...hiding, `mount -t proc -o hidepid=invisible proc /proc && ${asOwner}`];
+  const readsUs = ['head', '-c1', join(here, 'embedded.fixture.ts'), process.execPath];
+  const canHide = !root || spawnSync(hidden[0]!, [...hidden.slice(1), ...readsUs]).status === 0;
+  test.skipIf(!canHide)(
+    'a service that can’t see the server of a command uses it, and a server never loses its postmaster.pid',
+    async () => {
+      const dir = emptyDir();
+      await fs.mkdir(dir);
+      await fs.chown(dir, 1, 1);
+      const command = await open(dir, 'command');
+      const service = await openElsewhere(dir, 'service', here, hidden);
+      expect(service.url).toBe(command.url);
+      const server = await serverOf(dir);
+      await command.stop();
+      expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+      expect(await serverOf(dir)).toBe(server);
+      await end(service.child);
+      expect(await serverOf(dir)).toBeUndefined();
+    },
+  );
 
   /** Creates a file in another directory that belongs to root and that the owner of a data directory wants to read or own. */
   async function fileOfRoot(): Promise<string> {
