@@ -4,8 +4,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { forWholeLists, inTransaction, openPool } from '../db/db.ts';
 import { planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { keepOpen, untilWaiting } from '../testing/keep-open.ts';
-import { until } from '../testing/until.ts';
+import { keepOpen, untilEndedOrWaiting, untilWaiting } from '../testing/keep-open.ts';
 import { deleteEmailsBefore, updateUsersManaged } from './users.sql.ts';
 
 let database: TestDatabase;
@@ -36,14 +35,8 @@ test('several people can be changed while their previous addresses are deleted: 
   );
   const changed = inTransaction(lists, (tx) => updateUsersManaged(tx, accountId, userIds, false));
   await untilWaiting(pool, 1);
-  let isEnded = false;
-  const deleted = deleteEmailsBefore(pool).finally(() => (isEnded = true));
-  deleted.catch(() => {}); // reported below
-  await until(async () => {
-    const waiting = await pool`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return isEnded || waiting.length === 2;
-  });
+  const deleted = deleteEmailsBefore(pool);
+  await untilEndedOrWaiting(deleted, pool, 2);
   await release();
   const ended = await Promise.allSettled([changed, deleted]);
   expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);

@@ -23,11 +23,25 @@ export async function keepOpen(
   };
 }
 
+/** Returns the IDs of the backends of the database that wait for a lock. */
+async function waitingIn(pool: Pool): Promise<number[]> {
+  const rows = await pool<{ pid: number }[]>`
+    select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return rows.map(({ pid }) => pid);
+}
+
 /** Waits until `count` backends of the database wait for a lock, and returns their IDs. */
 export async function untilWaiting(pool: Pool, count = 1): Promise<number[]> {
   return until(async () => {
-    const rows = await pool<{ pid: number }[]>`
-      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length === count && rows.map(({ pid }) => pid);
+    const pids = await waitingIn(pool);
+    return pids.length === count && pids;
   });
+}
+
+/** Waits until `work` has ended, whatever its outcome, or `count` backends of the database wait for a lock. */
+export async function untilEndedOrWaiting(work: Promise<unknown>, pool: Pool, count: number): Promise<void> {
+  let isEnded = false;
+  const end = () => (isEnded = true);
+  work.then(end, end);
+  await until(async () => isEnded || (await waitingIn(pool)).length === count);
 }

@@ -79,7 +79,7 @@ function serveHeatMap(console: Console, reads: Promise<Reads>, trees: Trees): vo
     const shown = { ...mapOf(query), week: map.week?.week, compare: map.comparison.kind };
     if (map.isWhole) return csv('heat-map', heatTable(map, filters, texts));
     const table = () =>
-      reading.streamSnapshot((rows) =>
+      reading.stream((rows) =>
         heatTableInSlices(map, filters, texts, heatRowsInSlices(rows, who, trees, { ...filters, ...shown })),
       );
     return new Download('heat-map.csv', 'text/csv; charset=utf-8', table);

@@ -22,18 +22,12 @@ export type Reading = {
   /** Runs `work`, which only reads. If the replica fails, `work` runs again on the primary server. */
   once<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /**
-   * Yields what `chunks` yields. `rows`: for rows that are read in batches; each statement sees the database as it is when it begins. `db`: for other
-   * statements meanwhile. If the replica fails, the rest comes from the primary server, if the account has not changed.
+   * Yields what `chunks` yields. `rows`: a transaction that sees one state of the database, however long the response takes. `db`: for other
+   * statements while `rows` is occupied; they can see a later state. If the replica fails, the rest comes from the primary server, if the account has
+   * not changed.
    */
-  stream(chunks: Chunks): AsyncIterable<Chunk>;
-  /**
-   * The same for responses that need several statements: `rows` is a transaction that sees one state of the database, however long the response takes.
-   * It costs a quarter of a millisecond more.
-   */
-  streamSnapshot(chunks: Chunks): AsyncIterable<Chunk>;
+  stream(chunks: (rows: Db, db: Db) => AsyncIterable<Chunk>): AsyncIterable<Chunk>;
 };
-
-type Chunks = (rows: Db, db: Db) => AsyncIterable<Chunk>;
 
 /** `served`: how often the replica was read. `left`: how often the primary server was read instead. */
 export type ReadFacts = ReplicaFacts & { served: number; left: number };
@@ -56,14 +50,11 @@ type Primary = { pool: Pool; reads: Pool; longestRead?: number };
 const readingOf = (primary: Primary): Reading => ({
   once: (work) => work(primary.pool),
   stream: (chunks) => streamPrimary(primary, chunks),
-  streamSnapshot: (chunks) => streamPrimarySnapshot(primary, chunks),
 });
 
-const streamPrimary = ({ pool, reads }: Primary, chunks: Chunks) => chunks(reads, pool);
-
-async function* streamPrimarySnapshot(
+async function* streamPrimary(
   { pool, reads, longestRead }: Primary,
-  chunks: Chunks,
+  chunks: Parameters<Reading['stream']>[0],
 ): AsyncGenerator<Chunk> {
   const rows = await openCurrentSnapshot(reads);
   try {
@@ -128,9 +119,7 @@ export function openReplica(
   return {
     of: (account) => ({
       once: (work) => readOnce(replica, { short, primary }, account, work),
-      stream: (chunks) => stream(replica, { long, primary }, account, { chunks, elsewhere: streamPrimary }),
-      streamSnapshot: (chunks) =>
-        stream(replica, { long, primary }, account, { chunks, elsewhere: streamPrimarySnapshot }),
+      stream: (chunks) => stream(replica, { long, primary }, account, chunks),
     }),
     primary: readingOf(primary),
     facts: () => ({ ...watch.facts(), ...counted }),
@@ -196,12 +185,12 @@ async function* stream(
   replica: Replica,
   { long, primary }: { long: Pool; primary: Primary },
   account: AtVersion,
-  { chunks, elsewhere }: { chunks: Chunks; elsewhere: typeof streamPrimary },
+  chunks: Parameters<Reading['stream']>[0],
 ): AsyncGenerator<Chunk> {
   const [rows, db] = await replica.open(long, account, 2);
   if (!rows || !db) {
     replica.onLeft();
-    return yield* elsewhere(primary, chunks);
+    return yield* streamPrimary(primary, chunks);
   }
   let sent = 0;
   let failure: unknown;
@@ -219,7 +208,7 @@ async function* stream(
     rows.end();
     db.end();
   }
-  if (sent === 0) yield* elsewhere(primary, chunks);
+  if (sent === 0) yield* streamPrimary(primary, chunks);
   else yield* restOf(primary, account, chunks, { sent, failure });
 }
 
@@ -227,7 +216,7 @@ async function* stream(
 async function* restOf(
   { reads, longestRead }: Primary,
   account: AtVersion,
-  chunks: Chunks,
+  chunks: Parameters<Reading['stream']>[0],
   { sent, failure }: { sent: number; failure: unknown },
 ): AsyncGenerator<Chunk> {
   const rows = await openSnapshot(reads, account, 'primary');

@@ -69,7 +69,7 @@ export function serveData(
     const kind = query['kind'] as Kind | undefined;
     const feedQuery = { groupId: query['groupId'], kind, window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const response = await feedResponse((await reads).of(caller), readerOf(caller), feedQuery, {
+    const response = feedResponse((await reads).of(caller), readerOf(caller), feedQuery, {
       metrics,
       format,
       language: query['language'],

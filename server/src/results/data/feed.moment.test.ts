@@ -85,7 +85,7 @@ async function begin(account: TestAccount): Promise<AsyncIterator<string | Uint8
   } as const;
   const query = { groupId: undefined, window: undefined, kind: undefined, now };
   const wanted = { metrics: feedMetrics, format: 'ndjson', language: undefined } as const;
-  const response = await feedResponse(reading, reader, query, wanted);
+  const response = feedResponse(reading, reader, query, wanted);
   return response.chunks()[Symbol.asyncIterator]();
 }
 

@@ -17,13 +17,7 @@ import {
   selectRateFeed,
   type StoredFeedRow,
 } from './feed.sql.ts';
-import {
-  findScope,
-  type Reader,
-  type ResultsQuery,
-  scopeNotFound,
-  streamedResponse,
-} from '../responses/response-parts.ts';
+import { findScope, type Reader, type ResultsQuery, streamedResponse } from '../responses/response-parts.ts';
 import { noReadings, readingsShown, type Statistics, statisticsShown } from './statistics-shown.ts';
 import type { GroupScope } from './results.sql.ts';
 import type { Window } from './window.ts';
@@ -49,24 +43,20 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
  * Returns the feed of a group and its descendants, or of a segment; of all groups, or of all segments, if none is given. Throws a Fault
  * for an unknown group.
  */
-export async function feedResponse(
+export function feedResponse(
   reading: Reading,
   reader: Reader,
   query: Omit<ResultsQuery, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
-): Promise<StreamedResponse> {
+): StreamedResponse {
   const { accountId } = reader;
   const window = query.window ?? always;
-  const scope = await reading.once((db) => findScope(db, accountId, { ...query, withSubgroups: true }));
   const lineOf = format === 'csv' ? csvLine : ndjsonLine;
   const isOfSegments = query.kind === 'segment';
   // A slow client reads for minutes, in which weeks are published: everything is read in one transaction, the names and statistics first.
   async function* lines(db: Db) {
+    const scope = await findScope(db, accountId, { ...query, withSubgroups: true });
     const { statistics, groups, kpis, questions } = await readAbout(db, accountId, scope, window);
-    const { groupId, kind: kindOfGroup } = query;
-    if (groupId !== undefined && groups.length === 0)
-      // removed since the response began
-      throw await scopeNotFound(db, accountId, { groupId, kind: kindOfGroup });
     const groupById = new Map(groups.map((group) => [group.id, group]));
     const metricNames = {
       kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
@@ -94,7 +84,7 @@ export async function feedResponse(
       }
     }
   }
-  return streamedResponse(reader, { window, now: query.now }, () => reading.streamSnapshot(lines));
+  return streamedResponse(reader, { window, now: query.now }, () => reading.stream(lines));
 }
 
 /** Returns what all lines need. */

@@ -59,7 +59,8 @@ const requests: Record<string, Respond> = {
   'results with comments': results({ comments: true }),
   'individual answers': results({ granular: true }),
   'asked questions': (...by) => askedQuestionsResponse(...by, undefined),
-  'the feed': (...by) => feedResponse(...by, { metrics: feedMetrics, format: 'csv', language: undefined }),
+  'the feed': async (...by) =>
+    feedResponse(...by, { metrics: feedMetrics, format: 'csv', language: undefined }),
 };
 
 /** Returns the text of a response. `change`: what happens to the account after the first statement of the response. */

@@ -130,7 +130,7 @@ async function ofOneGroup(
  * Streams values, from fragments if they have them. `about`: reads what `around` needs for the rest of the response. Throws a Fault if the
  * group does not exist.
  */
-async function streamedValues<About>(
+function streamedValues<About>(
   reading: Reading,
   reader: Reader,
   query: ResultsQuery,
@@ -145,7 +145,7 @@ async function streamedValues<About>(
     about: (db: Db, reader: Reader) => Promise<About>;
     around: (about: About, values: ResponseChunks) => ResponseChunks;
   },
-): Promise<StreamedResponse> {
+): StreamedResponse {
   const { accountId, numbers } = reader;
   const { window } = query;
   const read = async (db: Db, at: Reader) => {

@@ -109,8 +109,7 @@ export async function responseFrom(
   { endpoint, kpiId, query, numbers, questionIds, comments, granular, language }: DataRequest,
 ): Promise<{ text: string; isFromFragments: boolean }> {
   // Reading from rows uses one transaction for everything.
-  const stream: Reading['stream'] = (chunks) => chunks(db, db);
-  const reading: Reading = { once: (work) => work(db), stream, streamSnapshot: stream };
+  const reading: Reading = { once: (work) => work(db), stream: (chunks) => chunks(db, db) };
   const reader: Reader = { accountId, numbers, timezone: 'UTC', version, onDamage, names };
   const response = await (endpoint === 'kpi values'
     ? kpiValuesResponse(reading, reader, kpiId, query)

@@ -8,9 +8,6 @@ import { hasVersion } from '../fragments/fragments.sql.ts';
 /** An account, as it was when its caller was identified. */
 type AtVersion = { accountId: AccountId; version: string };
 
-/** Returns whether what was just read is of this version. Otherwise it may be newer, and must not be kept. */
-const isOf = (db: Db, { accountId, version }: AtVersion) => hasVersion(db, accountId, version);
-
 /** Both may return newer names than those of the version, but never older ones. */
 export type KnownNames = {
   questions(db: Db, account: AtVersion): Promise<Question[]>;
@@ -62,7 +59,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const known = at(account).questions;
       if (known) return known;
       const found = await selectQuestions(db, account.accountId);
-      if (!(await isOf(db, account))) return found;
+      if (!(await hasVersion(db, account.accountId, account.version))) return found; // it may be newer
       const current = at(account);
       if (!current.questions) {
         current.questions = found;
@@ -74,7 +71,7 @@ export function openKnownNames(most = 8_000_000): KnownNames {
       const known = at(account).kpis.get(kpiId);
       if (known) return known;
       const found = await selectKpi(db, account.accountId, kpiId);
-      if (!(await isOf(db, account))) return found;
+      if (!(await hasVersion(db, account.accountId, account.version))) return found; // it may be newer
       const current = at(account);
       if (found && !current.kpis.has(kpiId)) {
         current.kpis.set(kpiId, found);

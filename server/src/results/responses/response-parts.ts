@@ -84,18 +84,18 @@ export async function scopeNotFound(
  * Returns a streamed response that shows one state of the account. `read`: reads what it needs besides figures, and throws a Fault if the group does
  * not exist. `rows`: a transaction that sees one state.
  */
-export async function streamedInOneState<About>(
+export function streamedInOneState<About>(
   reading: Reading,
   reader: Reader,
   query: ResultsQuery,
   read: (db: Db, reader: Reader) => Promise<About>,
   chunksOf: (about: About, rows: Db, db: Db) => ResponseChunks,
-): Promise<StreamedResponse> {
+): StreamedResponse {
   async function* chunks(rows: Db, db: Db): ResponseChunks {
     const version = (await selectVersion(rows, reader.accountId)) ?? '';
     yield* chunksOf(await read(rows, { ...reader, version }), rows, db);
   }
-  return streamedResponse(reader, query, () => reading.streamSnapshot(chunks));
+  return streamedResponse(reader, query, () => reading.stream(chunks));
 }
 
 /**

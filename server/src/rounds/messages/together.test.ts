@@ -6,8 +6,7 @@ import { deleteUsers } from '../../people/users.sql.ts';
 import { endWeek } from '../../results/close-week.sql.ts';
 import { askPeople } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { keepOpen, untilWaiting } from '../../testing/keep-open.ts';
-import { until } from '../../testing/until.ts';
+import { keepOpen, untilEndedOrWaiting, untilWaiting } from '../../testing/keep-open.ts';
 import { newLinks } from '../links.ts';
 import { replaceLinks } from './link-notices.sql.ts';
 import { beginSending, recordSent } from './sent-messages.sql.ts';
@@ -46,13 +45,13 @@ async function scene() {
 }
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-async function waiting(pool: Pool): Promise<number> {
-  const rows = await pool`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return rows.length;
-}
-
 const anyone = '00000000-0000-4000-8000-000000000000';
+
+const recordBoth = ({ pool, keys }: Scene) =>
+  recordSent(
+    pool,
+    keys.map((key) => ({ key, address: 'a@example.org' })),
+  );
 
 /** What sending does with both people, by its name: the table whose rows it locks, what is there before, and the statement. */
 const writes: Record<
@@ -69,22 +68,14 @@ const writes: Record<
   },
   'records what was sent': {
     table: 'messages',
-    write: ({ pool, keys }) =>
-      recordSent(
-        pool,
-        keys.map((key) => ({ key, address: 'a@example.org' })),
-      ),
+    write: recordBoth,
   },
   'records what was sent to people whose last invitation was rejected': {
     table: 'messages',
     before: ({ accountId }) => database.pool`
       insert into mail_refusals (account_id, user_id, address, reason)
       select account_id, user_id, email, '' from users where account_id = ${accountId}`,
-    write: ({ pool, keys }) =>
-      recordSent(
-        pool,
-        keys.map((key) => ({ key, address: 'a@example.org' })),
-      ),
+    write: recordBoth,
   },
   'creates links': {
     table: 'participants',
@@ -130,10 +121,8 @@ test.each(cases)('a sender %s while %s', async (write, removal) => {
   );
   const removed = removals[removal as string]!(one);
   await untilWaiting(database.pool, 1);
-  let isWritten = false;
-  const written = run(one).finally(() => (isWritten = true));
-  written.catch(() => {}); // reported below
-  await until(async () => isWritten || (await waiting(database.pool)) === 2);
+  const written = run(one);
+  await untilEndedOrWaiting(written, database.pool, 2);
   await release();
   const ended = await Promise.allSettled([removed, written]);
   expect(ended.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual([]);
