@@ -132,6 +132,20 @@ const brokenHeadings = `[...document.querySelectorAll('main table thead th[scope
   });
 })`;
 
+/** Runs in the page: finds percentages that are broken across lines. */
+const brokenPercentages = `(() => {
+  const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    if (!/^\\d+\\s?%$/.test(text.data)) continue;
+    const range = new Range();
+    range.selectNodeContents(text);
+    if (range.getClientRects().length > 1) broken.push(text.data + ' is broken across lines');
+  }
+  return broken;
+})()`;
+
 /** Runs in the page as printed: finds content outside the sheet, rows that overlap or leave a gap, and content that scrolls. */
 const paperFaults = `(() => {
   const faults = [];
@@ -215,9 +229,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       for (const { name } of libraryKpis) english.add(name.en);
       const page = await openConsole(world, browser, world.administrator.email, { language: 'sv' });
       page.expectComplaint(/^Scripts may close only the windows/); // the page on which a sign-in in a separate window ends
-      const found = await visit(page, inside, async () =>
-        (await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),
-      );
+      const found = await visit(page, inside, async () => [
+        ...(await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),
+        ...(await page.evaluate<string[]>(brokenPercentages)),
+      ]);
       expect(found).toEqual({ seen: inside, faults: [] });
       expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
       // Numbers and dates are in the Swedish format.
