@@ -1715,6 +1715,10 @@ alter table runs add column sets_tree boolean;
 comment on column runs.sets_tree is
   'For an applied run that lists groups: whether it sets their parents, so that the next run would undo manual moves.';
 
+alter table runs add column push_id uuid;
+create index runs_by_push on runs (account_id, push_id) where push_id is not null;
+comment on column runs.push_id is 'The push in parts that the run has committed. Null: the run is a whole request or a file.';
+
 create table card_keys (
   only_one    boolean     primary key default true check (only_one),
   secret      bytea       not null,
