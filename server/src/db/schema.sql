@@ -1107,9 +1107,10 @@ create table schedule_weeks (
   people        integer     not null,
   at            timestamptz not null default now(),
   primary key (account_id, schedule_id, week),
-  foreign key (account_id, schedule_id) references schedules on delete cascade
+  foreign key (account_id) references accounts
 );
-comment on table schedule_weeks is 'The weeks in which a schedule was due, and the outcome. Each week is opened only once.';
+comment on table schedule_weeks is
+  'The weeks in which a schedule was due, and the outcome. Each week is opened only once. If the schedule is removed, those that it has opened and that are still open stay until they close.';
 comment on column schedule_weeks.reason is
   'Why the week was missed. other: an earlier version stored a text that is no longer known.';
 comment on column schedule_weeks.people is 'How many people were asked.';
