@@ -5,6 +5,7 @@ import { openLog } from '@soundings/server/src/base/log.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { cases } from '@soundings/server/src/testing/house/cases.ts';
 import { apply, person, rowsOf, unit } from '@soundings/server/src/testing/organizations.ts';
+import { until } from '@soundings/server/src/testing/until.ts';
 import { openWorld, type TestAccount, type World } from '@soundings/server/src/testing/world.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cuttingProxy, type CuttingProxy } from './cutting-proxy.fixture.ts';
@@ -144,6 +145,24 @@ describe('a push in parts', () => {
       'Another push of this account has replaced this one',
     );
     expect(await world.pool`select from users where account_id = ${account.id} and managed`).toHaveLength(0);
+  });
+
+  test('is known to be applied although the response to its commit was lost and another client has pushed since', async () => {
+    let isLost = false;
+    const losing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const isOfPlan = String(init?.body).includes('"expectedPlan"');
+      if (isLost || !isOfPlan) return response;
+      isLost = true;
+      await until(async () => (await runs()).includes('applied'));
+      const other = await clientOf().organization.push(list, { approve: neverAsked, settings });
+      expect([other.outcome, await pushesLeft()]).toEqual(['unchanged', []]);
+      throw new TypeError('fetch failed');
+    };
+    const approve = () => true;
+    const result = await clientOf({ fetch: losing }).organization.push(list, { approve, settings });
+    expect([isLost, result]).toMatchObject([true, { outcome: 'applied', runId: expect.any(String) }]);
+    expect(await runs()).toEqual(['validated', 'applied', 'validated']);
   });
 
   test('needs a limit that the operator allows', async () => {

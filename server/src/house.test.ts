@@ -390,6 +390,7 @@ const writtenByOthers = [
   'rounds/messages/opt-outs.sql.ts: setSurveyEmails',
   'rounds/rounds.sql.ts: lockSurvey',
   'rounds/rounds.sql.ts: tryLockSurvey',
+  'rounds/schedules.sql.ts: deleteWeekOfRemoved',
   'scim/applying/directories.sql.ts: updateDirectory',
   'sftp/host-keys.sql.ts: deleteHostKeys',
   'sync/runs.sql.ts: eraseUserChanges',

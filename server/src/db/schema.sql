@@ -1107,9 +1107,10 @@ create table schedule_weeks (
   people        integer     not null,
   at            timestamptz not null default now(),
   primary key (account_id, schedule_id, week),
-  foreign key (account_id, schedule_id) references schedules on delete cascade
+  foreign key (account_id) references accounts
 );
-comment on table schedule_weeks is 'The weeks in which a schedule was due, and the outcome. Each week is opened only once.';
+comment on table schedule_weeks is
+  'The weeks in which a schedule was due, and the outcome. Each week is opened only once. If the schedule is removed, those that it has opened and that are still open stay until they close.';
 comment on column schedule_weeks.reason is
   'Why the week was missed. other: an earlier version stored a text that is no longer known.';
 comment on column schedule_weeks.people is 'How many people were asked.';
@@ -1714,6 +1715,10 @@ comment on column users.search_text is
 alter table runs add column sets_tree boolean;
 comment on column runs.sets_tree is
   'For an applied run that lists groups: whether it sets their parents, so that the next run would undo manual moves.';
+
+alter table runs add column push_id uuid;
+create index runs_by_push on runs (account_id, push_id) where push_id is not null;
+comment on column runs.push_id is 'The push in parts that the run has committed. Null: the run is a whole request or a file.';
 
 create table card_keys (
   only_one    boolean     primary key default true check (only_one),

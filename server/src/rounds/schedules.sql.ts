@@ -184,7 +184,10 @@ export async function updateScheduleStart(
     where  account_id = ${accountId} and schedule_id = ${scheduleId}`;
 }
 
-/** Deletes a schedule. Its rounds stay. Returns whether it existed. */
+/**
+ * Deletes a schedule. Its rounds stay, and until their week closes also what it asks in it (deleteWeekOfRemoved). Returns whether it existed. The
+ * caller has locked the account.
+ */
 export async function deleteSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -192,7 +195,22 @@ export async function deleteSchedule(
 ): Promise<boolean> {
   const rows = await tx`
     delete from schedules where account_id = ${accountId} and schedule_id = ${scheduleId} returning 1`;
+  await tx`
+    delete from schedule_weeks d
+    where  d.account_id = ${accountId} and d.schedule_id = ${scheduleId}
+      and  not (d.outcome = 'opened'
+                and exists (select 1 from weeks w
+                            where  w.account_id = ${accountId} and w.week = d.week and w.closed_at is null))`;
   return rows.length > 0;
+}
+
+/** Deletes what schedules that have been removed asked in a week. The caller has locked the account. */
+export async function deleteWeekOfRemoved(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`
+    delete from schedule_weeks d
+    where  d.account_id = ${accountId} and d.week = ${week}
+      and  not exists (select 1 from schedules s
+                       where  s.account_id = ${accountId} and s.schedule_id = d.schedule_id)`;
 }
 
 /** Returns the weeks in which a schedule was due, newest first. */

@@ -133,3 +133,37 @@ test('decompressed bytes count. A request that can not grow ends, and leaves its
   expect(await push(pushes, 1, 'grow 4000000')).toBe('no memory');
   expect(await push(pushes, 4, large)).toBe('');
 });
+
+const tooMany = 'Too many large requests are being processed. Try again in a moment.';
+const disconnected = 'The client disconnected before its request was applied.';
+
+/** Opens pushes with memory for a number of bytes. Returns a function that sends one and returns its end, also as a failure, until `gone`. */
+function openEnding(bytes: number) {
+  const { pushes } = open({ bytes, bytesOfAccount: bytes });
+  const gone = new AbortController();
+  const send = (accountId: number, text: string) =>
+    push(pushes, accountId, text, gone.signal).catch(({ message }: Error) => message);
+  return { gone, send };
+}
+
+test('a running request that grows ends the last of those that wait, of the account that uses most memory', async () => {
+  const { gone, send } = openEnding(7_000_000);
+  const running = [send(1, 'lock'), send(2, 'lock')];
+  const [first, last, other] = [send(1, large), send(1, large), send(2, large)];
+  const growing = send(3, 'grow 2000000');
+  expect(await last).toBe(tooMany);
+  // The others have their memory, and no more is left.
+  expect(await send(4, large)).toBe(tooMany);
+  expect(await send(5, 'seen')).toBe('lock lock grow 2000000 seen');
+  gone.abort();
+  expect(new Set(await Promise.all([...running, first, other, growing]))).toEqual(new Set([disconnected]));
+});
+
+test('a running request that can not grow even without those that wait ends, and they go on waiting', async () => {
+  const { gone, send } = openEnding(5_000_000);
+  const [running, waiting] = [send(1, 'lock'), send(1, large)];
+  expect(await send(2, 'grow 6000000')).toBe('no memory');
+  expect(await send(3, `${large}${large}`)).toBe(tooMany);
+  gone.abort();
+  expect(await Promise.all([running, waiting])).toEqual([disconnected, disconnected]);
+});

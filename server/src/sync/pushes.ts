@@ -94,15 +94,21 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
   return {
     async push(accountId, sent, gone) {
       const isCommit = sent.partOf === 'commit';
-      const { grow, leave } = admission.admit(accountId, isCommit ? maxPartBytes : sent.bytes.byteLength);
-      const note = () =>
+      const size = isCommit ? maxPartBytes : sent.bytes.byteLength;
+      const waiting = new AbortController();
+      const { begin, grow, leave } = admission.admit(accountId, size, (fault) => waiting.abort(fault));
+      const note = () => {
+        waiting.abort(gone.reason);
         log.info(
           { requestId: sent.run.id },
           'A client disconnected. Its request is not applied unless its changes have already begun',
         );
+      };
       gone.addEventListener('abort', note);
       try {
-        const release = await (isCommit ? commits : requests).take(accountId, gone);
+        gone.throwIfAborted();
+        const release = await (isCommit ? commits : requests).take(accountId, waiting.signal);
+        begin();
         try {
           const [first, second] = lanes;
           const lane = first.load() < lightBytes || first.load() <= second.load() ? first : second;

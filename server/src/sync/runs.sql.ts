@@ -43,14 +43,19 @@ export type RunEnd = {
   setsTree?: boolean | null;
 };
 
-export async function insertRun(db: Db, accountId: AccountId, run: RunStart & RunEnd): Promise<void> {
+/** `pushId`: the push in parts that the run commits. */
+export async function insertRun(
+  db: Db,
+  accountId: AccountId,
+  run: RunStart & RunEnd & { pushId?: string },
+): Promise<void> {
   await db`
     insert into runs (account_id, run_id, source, via, token_id, user_id, address, file, validate_only, outcome, message,
-                      settings, summary, warnings, details)
+                      settings, summary, warnings, details, push_id)
     values (${accountId}, ${run.id}, ${run.source}, ${run.via ?? null}, ${run.tokenId}, ${run.userId ?? null},
             ${run.address}, ${run.file}, ${run.validateOnly}, ${run.outcome},
             ${run.message}, ${run.settings && db.json(run.settings)}, ${run.summary && db.json(run.summary)},
-            ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})
+            ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)}, ${run.pushId ?? null})
     on conflict (account_id, run_id) do nothing`;
 }
 

@@ -19,7 +19,8 @@ import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/users.ts';
 import { openDueRounds } from '../../rounds/opening.ts';
 import { countParticipation } from '../../rounds/participation.ts';
-import { askPeople, type AskedAccount, noon, planAsking } from '../../testing/asking.ts';
+import { closeWeekNow } from '../../results/close-week.ts';
+import { askPeople, type AskedAccount, askedWeek, noon, planAsking } from '../../testing/asking.ts';
 import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
 import { until } from '../../testing/until.ts';
 import { openWorld, type World } from '../../testing/world.ts';
@@ -476,6 +477,34 @@ describe('an open week', () => {
     await countParticipation(world.pool, world.keys, noon);
     const { open } = (await request<Rounds>('GET', '/rounds', { cookie })).body;
     expect(open).toMatchObject([{ asked: 10, answered: { state: 'atLeast', count: 0 } }]);
+  });
+
+  test('goes on until it closes although its schedule is removed: answers, the number of them, and the response rate', async () => {
+    const account = await world.account();
+    const { links, questionIds, scheduleId, groupId } = await askPeople(world, account.id, { count: 30 });
+    await makeUsersSettled(account.id);
+    await openOnMonday(account.id);
+    const cookie = await signIn(account.id, 'ada@example.org');
+    const { open: before } = (await request<Rounds>('GET', '/rounds', { cookie })).body;
+    expect((await request('DELETE', `/schedules/${scheduleId}`, { cookie })).status).toBe(204);
+    const week = async () => (await request<Rounds>('GET', '/rounds', { cookie })).body.open[0] as OpenWeek;
+    const [round] = before[0]!.rounds;
+    expect((await week()).rounds).toEqual([{ ...round, name: null }]);
+    await countParticipation(world.pool, world.keys, noon);
+    expect((await week()).answered).toMatchObject({ count: 0, on: '2026-11-18' });
+    await answerBy(links, questionIds);
+    await countParticipation(world.pool, world.keys, noon + day);
+    const { answered } = await week();
+    expect(answered).toMatchObject({ state: 'atLeast', on: '2026-11-19' });
+    // Of 30 people at least 29 count, less the secret start of the steps.
+    expect([10, 20]).toContain((answered as { count: number }).count);
+    await closeWeekNow(world.pool, world.keys, account.id, askedWeek, noon);
+    const rates = await world.pool`
+      select asked as "asked", answered as "answered" from response_rates
+      where  account_id = ${account.id} and group_id = ${groupId}`;
+    expect(rates).toEqual([{ asked: 30, answered: 30 }]);
+    const left = await world.pool`select from schedule_weeks where account_id = ${account.id}`;
+    expect(left).toHaveLength(0);
   });
 
   test('with fewer people than a step, shows nothing about answers or reminders', async () => {

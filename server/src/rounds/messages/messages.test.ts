@@ -19,7 +19,7 @@ import { recordRefused } from './messages.sql.ts';
 import { recordSent } from './sent-messages.sql.ts';
 import { exportLinks } from '../links.ts';
 import { openDueRounds } from '../opening.ts';
-import { createSchedule } from '../schedules.ts';
+import { createSchedule, removeSchedule } from '../schedules.ts';
 import { setSurveyEmails } from './opt-outs.sql.ts';
 
 const publicUrl = 'https://soundings.example';
@@ -373,6 +373,19 @@ describe('a reminder', () => {
       'reminder unneeded': 1,
       'reminder waiting': 1,
     });
+  });
+
+  test('goes to no one who has answered, also if the schedule was removed meanwhile', async () => {
+    const { pool, accountId, scheduleId, links, questionIds } = await asked({ count: 2, ...reminded });
+    const smtp = await newMailServer();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
+    await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
+    await inTransaction(pool, (tx) => removeSchedule(tx, accountId, scheduleId));
+    smtp.mails.length = 0;
+    await send(friday);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p2']);
   });
 
   test('of two schedules is sent for the one without an answer, and counts the unanswered questions', async () => {

@@ -19,6 +19,7 @@ export type StoredPush = {
   id: string;
   lastUsedAt: Date;
   runId: string | null;
+  runAt: Date | null;
   outcome: Outcome | null;
   validateOnly: boolean | null;
   message: string | null;
@@ -40,6 +41,7 @@ export async function selectPush(db: Db, accountId: AccountId): Promise<StoredPu
     select p.push_id       as "id",
            p.last_used_at  as "lastUsedAt",
            r.run_id        as "runId",
+           r.at            as "runAt",
            r.outcome       as "outcome",
            r.validate_only as "validateOnly",
            r.message       as "message",
@@ -47,6 +49,26 @@ export async function selectPush(db: Db, accountId: AccountId): Promise<StoredPu
     from   pushes p
     left   join runs r on r.account_id = p.account_id and r.run_id = p.run_id
     where  p.account_id = ${accountId}`;
+  return row;
+}
+
+/** Returns a push that was applied, from its run, which is kept longer. */
+export async function selectAppliedPush(
+  db: Db,
+  accountId: AccountId,
+  id: string,
+): Promise<StoredPush | undefined> {
+  const [row] = await db<StoredPush[]>`
+    select push_id       as "id",
+           at            as "lastUsedAt",
+           run_id        as "runId",
+           at            as "runAt",
+           outcome       as "outcome",
+           validate_only as "validateOnly",
+           message       as "message",
+           json_build_object('summary', summary, 'warnings', warnings) as "report"
+    from   runs
+    where  account_id = ${accountId} and push_id = ${id} and outcome = 'applied'`;
   return row;
 }
 

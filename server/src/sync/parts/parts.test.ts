@@ -1,6 +1,6 @@
 // Pushes in parts over HTTP: what each step guarantees, and what attackers and interrupted clients can't do. That the result is that of one
 // request is in parts.properties.test.ts.
-import { maxPartEntries, maxPartNumber } from '@soundings/contract/limits.ts';
+import { maxPartEntries, maxPartNumber, runRetentionDays } from '@soundings/contract/limits.ts';
 import { Push, PushChanges } from '@soundings/contract/people/push-parts.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { gzipSync } from 'node:zlib';
@@ -12,10 +12,9 @@ import { rowsOf } from '../../testing/organizations.ts';
 import { until } from '../../testing/until.ts';
 import type { JsonResponse, TestAccount } from '../../testing/world.ts';
 import { list, refused, runOf, settings, useService, userIds, world } from '../organization.fixture.ts';
-import { updateLostRuns } from '../runs.sql.ts';
 import { deleteAbandonedPushes, readPush } from './parts.ts';
 import { deletePushRow } from './parts.sql.ts';
-import { showProcessing } from '../runs.sql.ts';
+import { deleteOldRuns, showProcessing, updateLostRuns } from '../runs.sql.ts';
 
 useService();
 
@@ -411,12 +410,45 @@ describe('what is refused', () => {
       [409, 'push applied'],
     ]);
     expect(await userIds(account)).toEqual(['a', 'b', 'c', 'd']);
-    await open(account);
+  });
+
+  test('the result of an applied push stays although another one is opened or it is deleted, as long as its run', async () => {
+    const account = await world.account();
+    const id = await openThree(account);
+    const applied = await commit(account, id, 3);
+    const { plan: _, ...run } = applied.run!;
+    const { changes } = (await send(account, 'GET', `/${id}/changes`)).body;
+    const checkResult = async () => {
+      const { body } = await send(account, 'GET', `/${id}`);
+      expect([...pushCheck.Errors(body)]).toEqual([]);
+      expect(body).toEqual({ ...applied, run });
+      expect((await send(account, 'GET', `/${id}/changes`)).body).toEqual({ changes, next: null });
+      // A commit whose response was lost, and a part that was sent again.
+      const late = [
+        await send(account, 'POST', `/${id}/commit`, { parts: 3, settings }),
+        await put(account, id, 1, { users: [] }),
+      ];
+      for (const one of late) {
+        expect([one.status, ...typesOf(one)]).toEqual([409, 'push applied']);
+        expect(one.body.message).toContain(run.id);
+      }
+    };
+    const next = await openThree(account);
+    await checkResult();
+    // It is not the one that is open now.
+    expect((await send(account, 'DELETE', `/${id}`)).status).toBe(204);
+    expect((await send(account, 'GET', `/${next}`)).body).toMatchObject({ state: 'open', parts: [1, 2, 3] });
+    expect((await commit(account, next, 3)).state).toBe('applied');
+    await world.pool`update pushes set last_used_at = now() - interval '25 hours' where account_id = ${account.id}`;
+    await deleteAbandonedPushes(world.pool);
+    await checkResult();
+    expect((await send(account, 'GET', `/${next}`)).body.state).toBe('applied');
+    expect(new Date(applied.expiresAt).getTime() - Date.now()).toBeGreaterThan(399 * 86_400_000);
+    await world.pool`update runs set at = now() - interval '401 days' where account_id = ${account.id} and run_id = ${run.id}`;
+    await deleteOldRuns(world.pool, runRetentionDays);
     const gone = await send(account, 'GET', `/${id}`);
-    expect([gone.status, gone.body.message]).toEqual([
-      404,
-      expect.stringContaining('or it was applied and another push was opened. If you have committed it, see'),
-    ]);
+    expect([gone.status, ...typesOf(gone)]).toEqual([404, 'push not found']);
+    expect(gone.body.message).toContain('it was not applied in the last 400 days');
   });
 
   test("another account's push gets the same response as one that does not exist, and stays as it is", async () => {

@@ -1,6 +1,11 @@
 // Pushes in parts: opening one, its state, and beginning to commit it. The run of the last commit decides the state: a push is being processed
 // while that run is, it has been applied if the run was, and otherwise it is open.
-import { abandonedPushHours, limitNames, maxUsersOfPush } from '@soundings/contract/limits.ts';
+import {
+  abandonedPushHours,
+  limitNames,
+  maxUsersOfPush,
+  runRetentionDays,
+} from '@soundings/contract/limits.ts';
 import { isDryRun } from '@soundings/contract/dry-run.ts';
 import { fieldsOf, type Settings } from '@soundings/contract/organization.ts';
 import {
@@ -24,6 +29,7 @@ import {
   deleteUnusedPushes,
   insertPush,
   lockPushRow,
+  selectAppliedPush,
   selectChangesFrom,
   selectParts,
   selectPush,
@@ -34,11 +40,16 @@ import {
 /** How many changes a response lists. */
 const changesOfPage = 1_000;
 
-const hour = 60 * 60 * 1000;
-const expiresAt = ({ lastUsedAt }: StoredPush) => lastUsedAt.getTime() + abandonedPushHours * hour;
-
 const stateOf = ({ outcome }: StoredPush): Push['state'] =>
   outcome === 'processing' || outcome === 'applied' ? outcome : 'open';
+
+const hour = 60 * 60 * 1000;
+
+/** Returns when nothing of a push is left, in ms since 1970. If it was applied, its result is kept as long as its run. */
+const expiresAt = (push: StoredPush): number =>
+  push.runAt && stateOf(push) === 'applied'
+    ? push.runAt.getTime() + runRetentionDays * 24 * hour
+    : push.lastUsedAt.getTime() + abandonedPushHours * hour;
 
 /** Throws a Fault if the database doesn't allow what a commit needs, so that no one sends all parts for nothing. */
 export async function refuseWithoutTemporaryTables(db: Db): Promise<void> {
@@ -69,10 +80,12 @@ export async function openPush(pool: Pool, accountId: AccountId, id: string): Pr
   });
 }
 
-/** Returns the state of a push. Throws a Fault (not_found) if the account has no such push. */
+/** Returns the state of a push, also of one that was applied before the present one. Throws a Fault (not_found) if the account has no such push. */
 export async function readPush(db: Db, accountId: AccountId, id: string): Promise<Push> {
   const push = await pushOf(db, accountId, id);
-  const parts = await selectParts(db, accountId);
+  const state = stateOf(push);
+  // Those of the account are of another push if this one was applied.
+  const parts = state === 'applied' ? [] : await selectParts(db, accountId);
   const { runId, outcome, validateOnly, message, report } = push;
   const sumOf = (counts: (number | null)[]) =>
     counts.every((count) => count === null)
@@ -80,7 +93,7 @@ export async function readPush(db: Db, accountId: AccountId, id: string): Promis
       : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return {
     id,
-    state: stateOf(push),
+    state,
     expiresAt: new Date(expiresAt(push)).toISOString(),
     parts: parts.map(({ part }) => part),
     users: sumOf(parts.map(({ users }) => users)),
@@ -99,9 +112,10 @@ export async function readPush(db: Db, accountId: AccountId, id: string): Promis
 }
 
 async function pushOf(db: Db, accountId: AccountId, id: string): Promise<StoredPush> {
-  const push = await selectPush(db, accountId);
-  if (push?.id === id) return push;
-  throw pushNotFound(id);
+  const present = await selectPush(db, accountId);
+  const push = present?.id === id ? present : await selectAppliedPush(db, accountId, id);
+  if (!push) throw pushNotFound(id);
+  return push;
 }
 
 /** Returns the Fault for a push that does not exist. */
@@ -109,7 +123,7 @@ export const pushNotFound = (id: string): Fault =>
   new Fault(
     'not_found',
     'push not found',
-    `There is no push in parts ${id}. It was deleted, no request came for ${abandonedPushHours} hours, or it was applied and another push was opened. If you have committed it, see the run in the console.`,
+    `There is no push in parts ${id}. It was deleted, or no request came for ${abandonedPushHours} hours, and it was not applied in the last ${runRetentionDays} days. Open a push and send all parts.`,
   );
 
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */
@@ -189,7 +203,7 @@ export async function beginCommit(
     );
     const nothing = { message: null, summary: null, warnings: null, details: null };
     const begun = { validateOnly: isDryRun(settings), outcome: 'processing' as const, settings };
-    await insertRun(tx, accountId, { ...run, ...nothing, ...begun });
+    await insertRun(tx, accountId, { ...run, ...nothing, ...begun, pushId: id });
     await updatePushRun(tx, accountId, run.id);
     return { parts, settings };
   });

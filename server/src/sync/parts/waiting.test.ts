@@ -111,17 +111,27 @@ test('commits that run or wait leave room for the requests of other accounts', a
   });
 });
 
+const memory = { running: 8, waiting: 10, timeout: 60_000, commits: 2, bytes: 8e6, bytesOfAccount: 8e6 };
+
+/** Opens pushes with memory for 8 MB of bodies. Returns a function that sends one of some megabytes, compressed or not. */
+function pushesOfSize() {
+  const pushes = openPushes(
+    moduleAt('pushes.thread'),
+    world.databaseUrl,
+    openLog('silent' as 'error'),
+    memory,
+  );
+  onTestFinished(() => pushes.close(1));
+  return (accountId: number, megabytes: number, { gzip }: { gzip: boolean } = { gzip: true }) => {
+    const text = JSON.stringify({ data: { users: [person('a')] } }).padEnd(megabytes * 1e6);
+    const bytes = gzip ? gzipSync(text) : new TextEncoder().encode(text);
+    return pushes.push(accountId, { run: newRun(), bytes, gzip }, never);
+  };
+}
+
 test('a gzip body counts with its decompressed bytes, and gets 503 without a run if there is no memory for them', async () => {
   const [first, second] = [await world.account(), await world.account()];
-  const limits = { running: 8, waiting: 10, timeout: 60_000, commits: 2, bytes: 8e6, bytesOfAccount: 8e6 };
-  const thread = moduleAt('pushes.thread');
-  const pushes = openPushes(thread, world.databaseUrl, openLog('silent' as 'error'), limits);
-  onTestFinished(() => pushes.close(1));
-  const push = (accountId: number, megabytes: number) => {
-    const text = JSON.stringify({ data: { users: [person('a')] } });
-    const bytes = gzipSync(text.padEnd(megabytes * 1e6));
-    return pushes.push(accountId, { run: newRun(), bytes, gzip: true }, never);
-  };
+  const push = pushesOfSize();
   await expect(push(first.id, 12)).rejects.toMatchObject({ kind: 'unavailable', code: 'unavailable' });
   const runs = await world.pool`select from runs where account_id = ${first.id}`;
   expect(runs.length).toBe(0);
@@ -136,4 +146,21 @@ test('a gzip body counts with its decompressed bytes, and gets 503 without a run
   expect((await push(second.id, 1)).length).toBeGreaterThan(0);
   await end();
   expect((await waiting).length).toBeGreaterThan(0);
+});
+
+test('a running request with a gzip body does not end because of one that waits for it, which gets 503', async () => {
+  const { id } = await world.account();
+  const push = pushesOfSize();
+  const end = await lockFor([id]);
+  // The second one runs while the third one waits.
+  const [running, ...waiting] = [push(id, 1), push(id, 5), push(id, 5, { gzip: false })];
+  await end();
+  expect((await running).length).toBeGreaterThan(0);
+  const ended = await Promise.allSettled(waiting);
+  expect(ended).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { kind: 'unavailable', code: 'unavailable' } },
+  ]);
+  const runs = await world.pool`select from runs where account_id = ${id}`;
+  expect(runs.length).toBe(2);
 });
