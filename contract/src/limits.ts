@@ -37,7 +37,7 @@ export const [maxScimFilterLength, maxScimFilterDepth, maxScimComparisons] = [4_
 /** The largest file that can be uploaded, in bytes (10 MiB). */
 export const maxUploadBytes = 10 * 1024 * 1024;
 
-/** How many files an account can store, and their total size in bytes (4 GiB), so that no account can fill the disk. */
+/** How many files an account can store, and their total size in bytes (4 GiB), so that no account can fill the disk. Uploads at the same time can exceed them a little. */
 export const maxStoredFiles = 5_000;
 export const maxStoredBytes = 4 * 1024 * 1024 * 1024;
 

@@ -15,7 +15,8 @@ import { tooNew } from './db/migrate.ts';
 import { openResponseCache } from './http/responses/response-cache.ts';
 import { createServer, type Server } from './http/server.ts';
 import { limitConcurrency } from './http/concurrency.ts';
-import { type Jobs, prepareQueue, startJobs } from './jobs/jobs.ts';
+import { installJobTables } from './jobs/job-tables.ts';
+import { type Jobs, startJobs } from './jobs/jobs.ts';
 import type { Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { openGateway } from './sms/gateway.ts';
@@ -93,7 +94,7 @@ export async function startApp(
     const reachable = { config, pool: await pool, keys: await keys, databaseUrl: await databaseUrl };
     const dependencies = { ...computing, ...reachable, mailer, log, now };
     await updateLostRuns(await pool);
-    if (config.role === 'web') await prepareQueue(dependencies.databaseUrl);
+    if (config.role === 'web') await installJobTables(dependencies.databaseUrl);
     else {
       outgoing = { webhooks: webhooksOf(dependencies), puller: pullerOf(dependencies) };
       const work = workOf({ ...dependencies, ...outgoing, clockOfDatabase, gateway, onWeeks });

@@ -86,6 +86,7 @@ const publicFiles = [
   'db/citus/distribute.ts',
   'db/citus/distribution.ts',
   'db/binary-copy.ts',
+  'db/connection-settings.ts',
   'db/db.ts',
   'db/fetches.ts',
   'db/embedded.ts',

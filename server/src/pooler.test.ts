@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type App, startApp } from './app.ts';
 import { openLog } from './base/log.ts';
+import { ofEverySession } from './db/connection-settings.ts';
 import { inTransaction, openPool } from './db/db.ts';
 import { checkSessions } from './db/own-sessions.ts';
 import { openTestDatabase } from './testing/database.ts';
@@ -13,6 +14,9 @@ import { testConfig } from './testing/world.ts';
 
 /** Few sessions, so that connections share them all the time, and both ways of choosing one. */
 const transactionMode = (more = '') => `pool_mode = transaction\ndefault_pool_size = 5\n${more}`;
+
+/** What PgBouncer has to ignore, so that connections with a session of their own get as far as the check. */
+const ignoredAtStart = [...Object.keys(ofEverySession), 'lock_timeout'].join(',');
 
 async function openDatabase() {
   const database = await openTestDatabase();
@@ -92,7 +96,7 @@ test.for([
   const [database, other] = [await openDatabase(), await openDatabase()];
   const pooled = await openBouncer(
     database.url,
-    `pool_mode = ${mode}\nignore_startup_parameters = lock_timeout,tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count`,
+    `pool_mode = ${mode}\nignore_startup_parameters = ${ignoredAtStart}`,
   );
   const url = { pooled, direct: database.url, other: other.url }[direct];
   await expect(checkSessions({ url, pooled })).rejects.toMatchObject({
@@ -100,3 +104,26 @@ test.for([
     message: expect.stringMatching(message) as string,
   });
 });
+
+test.for([
+  ['transaction', 'bytea_output = escape instead of hex, extra_float_digits = 0 instead of 1'],
+  ['session', 'bytea_output = escape instead of hex, extra_float_digits = 0 instead of 1'],
+])(
+  'the start is refused if values would be misread through a pooler with pool_mode=%s',
+  async ([mode, names], context) => {
+    needs(context, 'pgbouncer', 'pgbouncer');
+    const database = await openDatabase();
+    const [row] = await database.pool<{ name: string }[]>`select current_database() as name`;
+    await database.pool.unsafe(`
+    alter database ${row!.name} set bytea_output = escape; alter database ${row!.name} set extra_float_digits = 0`);
+    const pooled = await openBouncer(
+      database.url,
+      `pool_mode = ${mode}\nignore_startup_parameters = ${ignoredAtStart}`,
+    );
+    const addresses = mode === 'session' ? { url: pooled, pooled: undefined } : { url: database.url, pooled };
+    await expect(checkSessions(addresses)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining(`DATABASE_URL have ${names}`) as string,
+    });
+  },
+);

@@ -1,5 +1,6 @@
 // SQL for sessions. Writers: sessions.ts.
 import type { Role } from '@soundings/contract/people/roles.ts';
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 
 /** Who is signed in, and the facts about the account that every response needs. */
@@ -201,11 +202,19 @@ export async function selectSessions(
     order  by s.seen_at desc, s.session_id desc`;
 }
 
-/** Deletes the expired sessions of all accounts, and the sessions of people who are no longer active. */
+/**
+ * Deletes the expired sessions of all accounts, and the sessions of people who are no longer active. Skips those that others are deleting, in
+ * another order.
+ */
 export async function deleteEndedSessions(db: Db): Promise<void> {
+  const onCitus = await isOnCitus(db);
   await db`
-    delete from sessions s
-    where  s.seen_at <= now() - interval '7 days' or s.created_at <= now() - interval '30 days' or s.ends_at <= now()
-       or  exists (select 1 from users u
-                   where  u.account_id = s.account_id and u.user_id = s.user_id and not u.active)`;
+    with ended as (
+      select s.account_id, s.hash
+      from   sessions s
+      where  s.seen_at <= now() - interval '7 days' or s.created_at <= now() - interval '30 days' or s.ends_at <= now()
+         or  exists (select 1 from users u
+                     where  u.account_id = s.account_id and u.user_id = s.user_id and not u.active)
+      ${onCitus ? db`` : db`for update of s skip locked`})
+    delete from sessions s using ended where s.account_id = ended.account_id and s.hash = ended.hash`;
 }

@@ -1,4 +1,5 @@
 // SQL for links that set a password, and for the jobs that email them. Writers: sign-in-links.ts.
+import { isOnCitus } from '../db/citus/distribution.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { passwordRule } from './password-rule.sql.ts';
 
@@ -84,9 +85,14 @@ export async function deleteLinksOfMany(db: Db, accountId: AccountId, userIds: n
   await db`delete from sign_in_links where account_id = ${accountId} and user_id = any(${userIds})`;
 }
 
-/** Deletes the expired links of all accounts (account_id). */
+/** Deletes the expired links of all accounts (account_id). Skips those that others are deleting, in another order. */
 export async function deleteExpiredLinks(db: Db): Promise<void> {
-  await db`delete from sign_in_links where expires_at <= now()`;
+  const onCitus = await isOnCitus(db);
+  await db`
+    with expired as (
+      select account_id, hash from sign_in_links
+      where  expires_at <= now() ${onCitus ? db`` : db`for update skip locked`})
+    delete from sign_in_links l using expired where l.account_id = expired.account_id and l.hash = expired.hash`;
 }
 
 /** Returns how many links a person has requested in the last hour and not used. */

@@ -85,9 +85,19 @@ export async function deleteTwoFactor(db: Db, accountId: AccountId, userId: numb
   return rows.length > 0;
 }
 
-/** Deletes secrets that were not confirmed within a day, of all accounts (account_id). */
+/**
+ * Deletes secrets that were not confirmed within a day, of all accounts (account_id). Skips those that others are changing, which may be in
+ * another order.
+ */
 export async function deleteUnconfirmed(db: Db): Promise<void> {
-  await db`delete from two_factor where on_since is null and created_at < now() - interval '1 day'`;
+  const onCitus = await isOnCitus(db);
+  const isLeft = db`on_since is null and created_at < now() - interval '1 day'`;
+  await db`
+    with unconfirmed as (
+      select account_id, user_id from two_factor where ${isLeft} ${onCitus ? db`` : db`for update skip locked`})
+    delete from two_factor t
+    using  unconfirmed u
+    where  t.account_id = u.account_id and t.user_id = u.user_id and ${isLeft}`;
 }
 
 /** Replaces the recovery codes. */

@@ -31,17 +31,39 @@ describe('PostgreSQL ends the connection', () => {
   });
 });
 
-test('days and times are read correctly, whatever the DateStyle of the database', async () => {
+test('values are read and sent correctly, whatever the settings of the database', async () => {
   const { pool, url } = database;
   const [row] = await pool<{ name: string }[]>`select current_database() as name`;
-  await pool.unsafe(`alter database ${row!.name} set datestyle = 'SQL, DMY'`);
+  const others = {
+    datestyle: "'SQL, DMY'",
+    timezone: "'Asia/Tokyo'",
+    bytea_output: 'escape',
+    extra_float_digits: '-9',
+    array_nulls: 'off',
+    standard_conforming_strings: 'off',
+    default_transaction_isolation: 'serializable',
+  };
+  for (const [name, value] of Object.entries(others))
+    await pool.unsafe(`alter database ${row!.name} set ${name} = ${value}`);
   const other = openPool(url, 1);
   onTestFinished(async () => {
     await other.end({ timeout: 5 });
-    await pool.unsafe(`alter database ${row!.name} reset datestyle`);
+    for (const name of Object.keys(others)) await pool.unsafe(`alter database ${row!.name} reset ${name}`);
   });
-  const [read] = await other`select date '2026-11-05' as day, timestamptz '2026-11-05T09:00:00Z' as time`;
-  expect(read).toEqual({ day: '2026-11-05', time: new Date('2026-11-05T09:00:00Z') });
+  const [read] = await other`
+    select date '2026-11-05' as day, timestamptz '2026-11-05T09:00:00Z' as time, timestamp '2026-11-05 09:00'::timestamptz as local,
+           '\\x006162ff'::bytea as bytes, 1 / 3::float8 as number, (${[null]}::text[])[1] is null as missing, '\\d' as text,
+           current_setting('transaction_isolation') as isolation`;
+  expect(read).toEqual({
+    day: '2026-11-05',
+    time: new Date('2026-11-05T09:00:00Z'),
+    local: new Date('2026-11-05T09:00:00Z'),
+    bytes: Buffer.from('006162ff', 'hex'),
+    number: 1 / 3,
+    missing: true,
+    text: '\\d',
+    isolation: 'read committed',
+  });
 });
 
 test('PostgreSQL probes silent connections, and within a minute ends the connections of a machine that is gone', async () => {

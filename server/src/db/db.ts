@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
 import { readJson } from '../base/json/escaped-keys.ts';
+import { ofEveryClient, ofEverySession } from './connection-settings.ts';
 import {
   beginUntilLost,
   isOfStatement,
@@ -52,16 +53,6 @@ export const forWholeLists = {
 } satisfies PoolOptions;
 
 /**
- * The settings of every connection. The server checks silent connections. If a machine has lost power or network, the server ends
- * its connections within a minute, together with their transactions and locks. By default, this would take two hours.
- */
-export const ofEveryConnection = {
-  tcp_keepalives_idle: '30',
-  tcp_keepalives_interval: '10',
-  tcp_keepalives_count: '3',
-};
-
-/**
  * Returns settings that limit transactions to `ms`. They are a last resort for statements whose rows are read as fast as a client
  * takes them. Between two batches, PostgreSQL waits in the middle of a statement, where idle_in_transaction_session_timeout and
  * statement_timeout have no effect (measured on 15 and 18). Only transaction_timeout, available since 17, ends such a connection.
@@ -89,9 +80,8 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     onnotice: () => {},
     connection: {
       application_name: 'soundings',
-      TimeZone: 'UTC', // poolers keep these three for each client, and refuse most others
-      DateStyle: 'ISO, YMD', // the only one in which days and times are read correctly
-      ...(!isPooled && { ...ofEveryConnection, ...options.settings }),
+      ...ofEveryClient,
+      ...(!isPooled && { ...ofEverySession, ...options.settings }),
     },
     types: {
       // Dates stay text (YYYY-MM-DD), because a Date in local time can shift to another day. The keys of objects can have escapes.

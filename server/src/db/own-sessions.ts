@@ -3,21 +3,15 @@
 // through such a pooler, if the address of PostgreSQL itself is known as well.
 import { randomInt } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
-import {
-  forWholeLists,
-  inTransaction,
-  ofEveryConnection,
-  openPool,
-  type Pool,
-  type Transaction,
-} from './db.ts';
+import { ofEverySession, ofReading } from './connection-settings.ts';
+import { forWholeLists, inTransaction, openPool, type Pool, type Transaction } from './db.ts';
 
 /** The number of rounds. There are several, because a busy pooler may keep the session once by chance. */
 const rounds = 3;
 
-/** All settings with which our connections may start, in any version of PostgreSQL. */
+/** All settings with which our connections may start, in any version of PostgreSQL, except those that every pooler keeps. */
 const ours = [
-  ...Object.keys({ ...ofEveryConnection, ...forWholeLists.settings }),
+  ...Object.keys({ ...ofEverySession, ...forWholeLists.settings }),
   'statement_timeout',
   'transaction_timeout',
   'synchronous_commit',
@@ -30,8 +24,8 @@ const probe = { lock_timeout: '59999ms' };
 export type Addresses = { url: string; pooled: string | undefined };
 
 /**
- * Throws a Fault if connections to `url` share sessions, if a pooler refuses the settings of our connections, or if transactions through
- * `pooled` don't work or reach another database. Other errors of `pooled` have the property `isOfPooler`. Returns the names of the
+ * Throws a Fault if connections to `url` share sessions, if a pooler refuses the settings of our connections or ignores one without which
+ * values would be misread, or if transactions through `pooled` don't work or reach another database. Other errors of `pooled` have the property `isOfPooler`. Returns the names of the
  * settings if the pooler ignores them, otherwise an empty list.
  */
 export async function checkSessions({ url, pooled }: Addresses): Promise<string[]> {
@@ -42,6 +36,7 @@ export async function checkSessions({ url, pooled }: Addresses): Promise<string[
     for (let round = 0; round < rounds; round++) {
       if (await isShared(one, other)) throw shared(setting);
     }
+    await checkReading(other, setting);
     if (pooled !== undefined) await checkPooled(one, pooled);
     return found === probe.lock_timeout ? [] : ours;
   } catch (error) {
@@ -76,6 +71,22 @@ async function sessionOf(db: Pool | Transaction): Promise<number | undefined> {
   return row?.pid;
 }
 
+/** Throws a Fault if a setting of connections is another one than ours, with which values would be misread: a pooler can ignore ours. */
+async function checkReading(pool: Pool, setting: string): Promise<void> {
+  const rows = await pool<{ name: keyof typeof ofReading; value: string }[]>`
+    select name as "name", case name when 'extra_float_digits' then least(setting::integer, 1)::text else setting end as "value"
+    from   pg_settings
+    where  name = any(${Object.keys(ofReading)})
+    order  by name`;
+  const others = rows.filter(({ name, value }) => value !== (ofReading[name] as string));
+  if (others.length === 0) return;
+  const list = others.map(({ name, value }) => `${name} = ${value} instead of ${ofReading[name]}`);
+  throw invalid(
+    `Connections through the pooler at ${setting} have ${list.join(', ')}. With this, Soundings would misread values, and the pooler ` +
+      'doesn’t let it set its own. Reset it in PostgreSQL, where it is set: for the role (alter role … reset …), the database or the server.',
+  );
+}
+
 /** Throws a Fault if a transaction through the pooler does not keep its session, or if it does not see the locks of `direct`. */
 async function checkPooled(direct: Pool, url: string): Promise<void> {
   const pool = openPool(url, 1, { isPooled: true });
@@ -86,6 +97,7 @@ async function checkPooled(direct: Pool, url: string): Promise<void> {
       return seesLock(pool, lock);
     });
     if (!isSame) throw different;
+    await checkReading(pool, 'DATABASE_URL');
   } catch (error) {
     throw error instanceof Fault ? error : Object.assign(error as object, { isOfPooler: true });
   } finally {

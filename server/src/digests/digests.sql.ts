@@ -286,12 +286,21 @@ export async function postponeSending(
     where  account_id = ${accountId} and user_id = ${userId} and week = ${week} and state = 'sending'`;
 }
 
-/** Marks digests of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns how many. */
+/**
+ * Marks digests of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns how many. Skips
+ * those that others are deleting together with their people, in another order.
+ */
 export async function endLostDigests(db: Db, now: number): Promise<number> {
+  const onCitus = await isOnCitus(db);
+  const isLost = db`
+    state = 'sending' and begun_at < to_timestamp(${now / 1000}::double precision) - interval '15 minutes'`;
   const rows = await db<{ accountId: AccountId }[]>`
-    update digests
+    with lost as (
+      select account_id, user_id, week from digests where ${isLost} ${onCitus ? db`` : db`for update skip locked`})
+    update digests d
     set    state = 'unknown'
-    where  state = 'sending' and begun_at < to_timestamp(${now / 1000}::double precision) - interval '15 minutes'
-    returning account_id as "accountId"`;
+    from   lost
+    where  d.account_id = lost.account_id and d.user_id = lost.user_id and d.week = lost.week and ${isLost}
+    returning d.account_id as "accountId"`;
   return rows.length;
 }

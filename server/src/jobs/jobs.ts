@@ -1,19 +1,12 @@
 // Durable and recurring jobs, with graphile-worker. Jobs survive a restart, and each runs in only one of several processes.
-import {
-  Logger,
-  parseCronItems,
-  run,
-  runMigrations,
-  type TaskList,
-  type WorkerEvents,
-} from 'graphile-worker';
+import { Logger, parseCronItems, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { inTrace, outsideOfSpans } from '../base/tracing/spans.ts';
 import { tracedJobs } from '../base/tracing/what-is-traced.ts';
-import { ofEveryConnection } from '../db/db.ts';
+import { setEverySession } from '../db/connection-settings.ts';
 import { deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
 
 /** A recurring job: its name, its schedule (cron, in UTC) and its work. */
@@ -32,18 +25,6 @@ export type Jobs = {
 const deadJobDays = 7;
 const hour = 3_600_000;
 
-/** Installs or updates the schema of graphile-worker, for a process that adds jobs and processes none. */
-export async function prepareQueue(databaseUrl: string): Promise<void> {
-  const pool = new Pool({ connectionString: databaseUrl, max: 1 });
-  pool.on('error', () => {}); // of an idle connection
-  pool.on('connect', (client) => client.on('error', () => {}));
-  try {
-    await runMigrations({ pgPool: pool });
-  } finally {
-    await pool.end();
-  }
-}
-
 /** Starts processing jobs. Installs or updates the schema of graphile-worker first. */
 export async function startJobs(databaseUrl: string, { recurring, tasks }: Work, log: Log): Promise<Jobs> {
   const taskList: TaskList = {
@@ -55,9 +36,6 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
       ]),
     ),
   };
-  const settings = Object.entries({ ...ofEveryConnection, DateStyle: "'ISO, YMD'" })
-    .map(([name, value]) => `set ${name} = ${value}`)
-    .join(';');
   // Our own pool, because graphile-worker doesn't handle errors of closed connections, so a database that stops at that moment
   // would crash this process.
   const ownName = `soundings jobs ${newId()}`;
@@ -65,7 +43,7 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
     connectionString: databaseUrl,
     max: 5,
     application_name: ownName,
-    verify: (client, done) => client.query(settings, (error) => done(error)),
+    verify: (client, done) => client.query(setEverySession, (error) => done(error)),
   });
   const onLost = () => log.debug('A database connection of the job queue was lost');
   pool.on('error', onLost);

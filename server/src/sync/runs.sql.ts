@@ -257,16 +257,36 @@ export async function selectRuns(db: Db, accountId: AccountId, limit: number): P
     limit  ${limit}`;
 }
 
-/** Deletes runs older than `days`, in every account, together with their changes. */
+/**
+ * Deletes runs older than `days`, in every account, together with their changes. Leaves those with changes that others are erasing, in another
+ * order, to the next call.
+ */
 export async function deleteOldRuns(db: Db, days: number): Promise<void> {
+  const onCitus = await isOnCitus(db);
+  const isOld = db`
+    r.account_id in (select account_id from accounts) and r.at < now() - make_interval(days => ${days})`;
   await db`
-    delete from runs
-    where  account_id in (select account_id from accounts) and at < now() - make_interval(days => ${days})`;
+    with old as (
+      select c.account_id, c.run_id, c.position
+      from   runs r
+      join   run_changes c on c.account_id = r.account_id and c.run_id = r.run_id
+      where  ${isOld}
+      ${onCitus ? db`` : db`for update of c skip locked`})
+    delete from run_changes c using old where ${isChange(db, 'old')}`;
+  await db`
+    delete from runs r
+    where  ${isOld}
+      and  not exists (select 1 from run_changes c where c.account_id = r.account_id and c.run_id = r.run_id)`;
 }
+
+/** Condition: c is the change in the row with this alias. */
+const isChange = (db: Db, row: string) => db`
+  c.account_id = ${db(row)}.account_id and c.run_id = ${db(row)}.run_id and c.position = ${db(row)}.position`;
 
 /**
  * Deletes the changes of older runs that applied nothing, in one account or in every account (null): the newest runs keep as many as `most`
- * together, and the newest one and that of an open push keep all. Runs that a person rejected keep theirs, too.
+ * together, and the newest one and that of an open push keep all. Runs that a person rejected keep theirs, too. Leaves changes that others are
+ * erasing, in another order, to the next call.
  */
 export async function deleteUnappliedChanges(
   db: Db,
@@ -279,6 +299,7 @@ export async function deleteUnappliedChanges(
 }
 
 async function deleteUnappliedIn(db: Db, accountId: AccountId | null, most: number): Promise<void> {
+  const onCitus = await isOnCitus(db);
   await db`
     with sized as (
       select account_id, run_id,
@@ -294,13 +315,18 @@ async function deleteUnappliedIn(db: Db, accountId: AccountId | null, most: numb
       from   sized
       where  changes > 0
       window newest as (partition by account_id order by run_id desc)
+    ), unneeded as (
+      select c.account_id, c.run_id, c.position
+      from   placed p
+      join   run_changes c on c.account_id = p.account_id and c.run_id = p.run_id ${ofAccount(db, 'c', accountId)}
+      where  p.place > 1 and p.total > ${most}
+        and  not exists (select 1 from pushes o
+                         where  o.account_id = ${accountId ?? db`p.account_id`} and o.run_id = p.run_id)
+      ${onCitus ? db`` : db`for update of c skip locked`}
     )
     delete from run_changes c
-    using  placed p
-    where  p.place > 1 and p.total > ${most} and c.account_id = p.account_id and c.run_id = p.run_id
-      ${ofAccount(db, 'c', accountId)}
-      and  not exists (select 1 from pushes o
-                       where  o.account_id = ${accountId ?? db`p.account_id`} and o.run_id = p.run_id)`;
+    using  unneeded u
+    where  ${isChange(db, 'u')} ${ofAccount(db, 'c', accountId)}`;
 }
 
 /** What the audit log records about a run. */

@@ -173,16 +173,23 @@ async function unblockNext(tx: Transaction, { accountId, endpointId, eventId }: 
 
 /**
  * Lets deliveries of all accounts (account_id) be sent that wait for none: their first one was deleted, or ended by a process that runs an
- * older version. Returns how many there were.
+ * older version. Returns how many there were. Skips those that others are changing, in another order.
  */
 export async function unblockDeliveries(db: Db): Promise<number> {
+  const onCitus = await isOnCitus(db);
   const rows = await db`
+    with free as (
+      select d.account_id, d.endpoint_id, d.event_id
+      from   webhook_deliveries d
+      where  d.is_blocked and d.state = 'waiting'
+        and  not exists (select 1 from webhook_deliveries b
+                         where  b.account_id = d.account_id and b.endpoint_id = d.endpoint_id and b.subject = d.subject
+                           and  b.state = 'waiting' and b.event_id < d.event_id)
+      ${onCitus ? db`` : db`for no key update of d skip locked`})
     update webhook_deliveries d
     set    is_blocked = false
-    where  d.is_blocked and d.state = 'waiting'
-      and  not exists (select 1 from webhook_deliveries b
-                       where  b.account_id = d.account_id and b.endpoint_id = d.endpoint_id and b.subject = d.subject
-                         and  b.state = 'waiting' and b.event_id < d.event_id)
+    from   free
+    where  ${isDelivery(db, 'free')} and d.is_blocked and d.state = 'waiting'
     returning 1`;
   return rows.length;
 }
@@ -320,7 +327,28 @@ export async function updateToSendAgain(
   return rows.length;
 }
 
-/** Deletes the events of all accounts (account_id) that are older than `days`, with their deliveries. */
+/**
+ * Deletes the events of all accounts (account_id) that are older than `days`, with their deliveries. Leaves those with a delivery that others are
+ * changing, in another order, to the next call.
+ */
 export async function deleteOldEvents(db: Db, days: number): Promise<void> {
-  await db`delete from webhook_events where occurred_at < now() - make_interval(days => ${days}) -- account_id: of all`;
+  const onCitus = await isOnCitus(db);
+  const isOld = db`e.occurred_at < now() - make_interval(days => ${days})`;
+  await db`
+    with old as (
+      select d.account_id, d.endpoint_id, d.event_id
+      from   webhook_events e
+      join   webhook_deliveries d on d.account_id = e.account_id and d.event_id = e.event_id
+      where  ${isOld}
+      ${onCitus ? db`` : db`for update of d skip locked`})
+    delete from webhook_deliveries d using old where ${isDelivery(db, 'old')}`;
+  await db`
+    delete from webhook_events e
+    where  ${isOld}
+      and  not exists (select 1 from webhook_deliveries d
+                       where  d.account_id = e.account_id and d.event_id = e.event_id)`;
 }
+
+/** Condition: d is the delivery in the row with this alias. */
+const isDelivery = (db: Db, row: string) => db`
+  d.account_id = ${db(row)}.account_id and d.endpoint_id = ${db(row)}.endpoint_id and d.event_id = ${db(row)}.event_id`;

@@ -1,6 +1,7 @@
 // What sending writes about several people while they are removed, or while their week closes: neither waits for the other forever.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../../accounts/accounts.ts';
+import { allChannels } from '../../base/messages/channels.ts';
 import { forWholeLists, inTransaction, openPool, type Pool } from '../../db/db.ts';
 import { deleteUsers } from '../../people/users.sql.ts';
 import { endWeek } from '../../results/close-week.sql.ts';
@@ -9,6 +10,7 @@ import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
 import { keepOpen, untilEndedOrWaiting, untilWaiting } from '../../testing/keep-open.ts';
 import { newLinks } from '../links.ts';
 import { replaceLinks } from './link-notices.sql.ts';
+import { endLost } from './lost-messages.sql.ts';
 import { beginSending, recordSent } from './sent-messages.sql.ts';
 
 let database: TestDatabase;
@@ -76,6 +78,17 @@ const writes: Record<
       insert into mail_refusals (account_id, user_id, address, reason)
       select account_id, user_id, email, '' from users where account_id = ${accountId}`,
     write: recordBoth,
+  },
+  'ends messages of a process that was killed': {
+    table: 'messages',
+    // The second one was begun first, so that it comes first in the table.
+    before: async ({ accountId, people }) => {
+      for (const { userId } of people)
+        await database.pool`
+          update messages set state = 'sending', begun_at = now() - interval '1 hour'
+          where  account_id = ${accountId} and user_id = ${userId}`;
+    },
+    write: () => endLost(database.pool, allChannels),
   },
   'creates links': {
     table: 'participants',
