@@ -824,6 +824,11 @@ describe('floors', () => {
     expect(faults(upward)).toEqual([]);
   });
 
+  test('the oracle of attacks on figures imports only itself', () => {
+    const oracle = sources('server/src/testing/oracle').flatMap(({ imports }) => imports);
+    expect(oracle.map(({ specifier }) => specifier).filter((one) => !one.startsWith('./'))).toEqual([]);
+  });
+
   test('a part imports only the public files of another', () => {
     const hidden = (source: Source) =>
       importsOf(source)

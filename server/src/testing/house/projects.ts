@@ -37,6 +37,7 @@ export const longestFirst: readonly string[] = [
   'server/src/results/data/statistics.reference.test.ts',
   'server/src/surroundings.failures.test.ts',
   'server/src/results/in-the-week.attack.test.ts',
+  'server/src/results/data/stories.attack.test.ts',
   'server/src/asking.failures.test.ts',
   'server/src/sealing/forgetting.mutants.attack.test.ts',
   'server/src/db/embedded.test.ts',

@@ -1,8 +1,7 @@
 // Listens to what a service sends to PostgreSQL, and explains these statements.
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Pool } from '../../db/db.ts';
+import { passThrough } from '../processes/pass-through.ts';
 
 /** A statement, with the ids of the types of its parameters as the driver declares them; 0: PostgreSQL decides. */
 export type Sent = { text: string; types: number[] };
@@ -12,16 +11,7 @@ export async function listenTo(
   databaseUrl: string,
 ): Promise<{ url: string; sent: ReadonlyMap<string, Sent> }> {
   const sent = new Map<string, Sent>();
-  const address = new URL(databaseUrl);
-  const { port, hostname } = address;
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.setNoDelay().on('error', () => {});
-      socket.once('close', () => void (client.destroy(), upstream.destroy()));
-    }
+  const { url, close } = await passThrough(databaseUrl, (client, upstream) => {
     client.on(
       'data',
       messagesIn((type, body) => note(sent, type, body)),
@@ -29,14 +19,8 @@ export async function listenTo(
     client.pipe(upstream);
     upstream.pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  address.port = String((server.address() as AddressInfo).port);
-  return { url: address.href, sent };
+  onTestFinished(close);
+  return { url, sent };
 }
 
 /** Returns a function that takes what a client sends, and calls `found` with each message after the first one, which has no type. */
