@@ -210,7 +210,7 @@ export interface paths {
         };
         /**
          * Get the state of a push in parts
-         * @description Returns which parts were received, and the result of the last commit. The result of a push that was applied stays for 400 days, although it is deleted or another push is opened. This operation is not part of the original interface description.
+         * @description Returns which parts were received, and the result of the last commit. The result of a push that was applied stays for 400 days, even if it is deleted or another push is opened. This operation is not part of the original interface description.
          */
         get: operations["getPush"];
         put?: never;
@@ -771,7 +771,7 @@ export interface components {
             state: "open" | "processing" | "applied";
             /**
              * Format: date-time
-             * @description When the push is deleted if nothing is sent to it: 24 hours after the last part or commit. If it was applied: when its result is deleted, 400 days after the commit.
+             * @description When the push is deleted if nothing is sent to it: 24 hours after the last part or commit. Once it was applied, this is when its result is deleted: 400 days after the commit.
              */
             expiresAt: string;
             /** @description The numbers of the parts that were received. */
@@ -1737,7 +1737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or no request came for 24 hours, and it was not applied in the last 400 days. */
+            /** @description The account has no such push. Pushes are deleted 24 hours after the last part or commit, but the result of one that was applied can be read for 400 days. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1802,7 +1802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or no request came for 24 hours, and it was not applied in the last 400 days. */
+            /** @description The account has no such push. Pushes are deleted 24 hours after the last part or commit, but the result of one that was applied can be read for 400 days. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1883,7 +1883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or no request came for 24 hours, and it was not applied in the last 400 days. */
+            /** @description The account has no such push. Pushes are deleted 24 hours after the last part or commit, but the result of one that was applied can be read for 400 days. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1981,7 +1981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or no request came for 24 hours, and it was not applied in the last 400 days. */
+            /** @description The account has no such push. Pushes are deleted 24 hours after the last part or commit, but the result of one that was applied can be read for 400 days. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2077,7 +2077,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The account has no such push: it was deleted, or no request came for 24 hours, and it was not applied in the last 400 days. */
+            /** @description The account has no such push. Pushes are deleted 24 hours after the last part or commit, but the result of one that was applied can be read for 400 days. */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -64,7 +64,8 @@ const statusOf = (service: Service, path: string, headers = {}) =>
 
 describe('PgBouncer in front of the database', () => {
   const ignored =
-    'ignore_startup_parameters = tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,enable_seqscan,' +
+    'ignore_startup_parameters = array_nulls,bytea_output,default_transaction_isolation,extra_float_digits,' +
+    'tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,enable_seqscan,' +
     'client_connection_check_interval,lock_timeout,statement_timeout,transaction_timeout,synchronous_commit';
 
   test('with pool_mode=session everything works, and the log names the settings that it ignores', async (context) => {
@@ -91,7 +92,11 @@ describe('PgBouncer in front of the database', () => {
       /pool_mode=session/,
     ],
     ['pool_mode=statement', `pool_mode = statement\n${ignored}`, /pool_mode=session/],
-    ['refused connection settings', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
+    [
+      'refused connection settings',
+      'pool_mode = session',
+      /ignore_startup_parameters=array_nulls,bytea_output,/,
+    ],
     [
       'pool_mode=transaction',
       `pool_mode = transaction\n${ignored}`,

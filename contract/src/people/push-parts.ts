@@ -98,7 +98,7 @@ export const Push = Type.Object(
       format: 'date-time',
       description:
         `When the push is deleted if nothing is sent to it: ${abandonedPushHours} hours after the last part or commit. ` +
-        `If it was applied: when its result is deleted, ${runRetentionDays} days after the commit.`,
+        `Once it was applied, this is when its result is deleted: ${runRetentionDays} days after the commit.`,
     }),
     parts: Type.Array(Type.Integer(), { description: 'The numbers of the parts that were received.' }),
     users: Type.Union([Type.Integer(), Type.Null()], {
@@ -148,7 +148,7 @@ const errors = {
   429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
   503: 'The service is starting or stopping, has no database connection, or is busy with other requests of the account. Try again after `Retry-After` seconds.',
 };
-const noPush = `The account has no such push: it was deleted, or no request came for ${abandonedPushHours} hours, and it was not applied in the last ${runRetentionDays} days.`;
+const noPush = `The account has no such push. Pushes are deleted ${abandonedPushHours} hours after the last part or commit, but the result of one that was applied can be read for ${runRetentionDays} days.`;
 const shared = { interface: 'organization', scope: 'organization', query: NoParameters } as const;
 const address = '/v1/organization/pushes/{pushId}';
 
@@ -174,7 +174,7 @@ const getPush = {
   summary: 'Get the state of a push in parts',
   description:
     'Returns which parts were received, and the result of the last commit. The result of a push that was applied stays ' +
-    `for ${runRetentionDays} days, although it is deleted or another push is opened. This operation is not part of the original interface description.`,
+    `for ${runRetentionDays} days, even if it is deleted or another push is opened. This operation is not part of the original interface description.`,
   params: OfPush,
   response: Push,
   errors: { ...errors, 404: noPush },

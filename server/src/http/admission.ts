@@ -20,23 +20,29 @@ export type Admitted = {
   leave(): void;
 };
 
-/** `end`: ends a request that has not begun. */
+/** `end`: ends a request that has not begun. Undefined if it has, or if it can't be ended. */
 type Counted = { accountId: AccountId; bytes: number; end: ((fault: Fault) => void) | undefined };
 
 export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
   const here = new Set<Counted>();
   let onIdle = () => {};
 
-  const hasRoom = (requests: Counted[], accountId: AccountId, more: number): boolean =>
-    sumOf(requests) + more <= bytes && sumOf(requests, accountId) + more <= bytesOfAccount;
+  const hasRoom = (requests: Iterable<Counted>, accountId: AccountId, more: number): boolean => {
+    const { all, own } = sumsOf(requests, accountId);
+    return all + more <= bytes && own + more <= bytesOfAccount;
+  };
 
   /** Returns whether there is memory for `more` bytes of a running request. Ends requests that have not begun if they are in the way. */
   function makeRoom(accountId: AccountId, more: number): boolean {
-    const running = [...here].filter(({ end }) => !end);
+    if (hasRoom(here, accountId, more)) return true;
+    const [waiting, running] = [[...here].filter(({ end }) => end), [...here].filter(({ end }) => !end)];
     if (!hasRoom(running, accountId, more)) return false;
-    while (!hasRoom([...here], accountId, more)) {
-      const isOwn = sumOf([...here], accountId) + more > bytesOfAccount;
-      const last = nextToEnd([...here], isOwn ? accountId : undefined) as Counted;
+    let { all, own } = sumsOf(here, accountId);
+    const next = inOrderOfEnding(waiting);
+    while (all + more > bytes || own + more > bytesOfAccount) {
+      const last = next(own + more > bytesOfAccount ? accountId : undefined);
+      all -= last.bytes;
+      if (last.accountId === accountId) own -= last.bytes;
       here.delete(last);
       last.end?.(tooManyLarge());
     }
@@ -44,9 +50,12 @@ export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
   }
 
   return {
-    /** Admits a request with the body that was sent. Throws a Fault (unavailable) if there is no memory for it. */
-    admit(accountId: AccountId, sent: number, end: (fault: Fault) => void): Admitted {
-      if (!hasRoom([...here], accountId, sent)) throw tooManyLarge();
+    /**
+     * Admits a request with the body that was sent. Throws a Fault (unavailable) if there is no memory for it. `end`: ends the request before
+     * it has begun, for others that are running.
+     */
+    admit(accountId: AccountId, sent: number, end?: (fault: Fault) => void): Admitted {
+      if (!hasRoom(here, accountId, sent)) throw tooManyLarge();
       const one: Counted = { accountId, bytes: sent, end };
       here.add(one);
       return {
@@ -70,17 +79,32 @@ export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
   };
 }
 
-/** Returns how many bytes these requests have in memory, or those of them that an account has sent. */
-const sumOf = (requests: Counted[], accountId?: AccountId): number =>
-  requests
-    .filter((one) => accountId === undefined || one.accountId === accountId)
-    .reduce((sum, one) => sum + one.bytes, 0);
+/** Returns how many bytes these requests have in memory, and how many those of an account. */
+function sumsOf(requests: Iterable<Counted>, accountId: AccountId): { all: number; own: number } {
+  let [all, own] = [0, 0];
+  for (const one of requests) {
+    all += one.bytes;
+    if (one.accountId === accountId) own += one.bytes;
+  }
+  return { all, own };
+}
 
-/** Returns the last request that has not begun: of an account, or else of the account with the most bytes. */
-function nextToEnd(requests: Counted[], accountId: AccountId | undefined): Counted | undefined {
-  const [first] = requests
-    .filter((one) => one.end && (accountId === undefined || one.accountId === accountId))
-    .toReversed()
-    .toSorted((a, b) => sumOf(requests, b.accountId) - sumOf(requests, a.accountId));
-  return first;
+/**
+ * Returns a function that takes one request after the other from a list: the last one of an account, or else of the account that has most
+ * bytes in the list. There must be one.
+ */
+function inOrderOfEnding(requests: Counted[]): (accountId: AccountId | undefined) => Counted {
+  const accounts = new Map(
+    [...Map.groupBy(requests, (one) => one.accountId)].map(([id, own]) => [
+      id,
+      { own, bytes: own.reduce((sum, one) => sum + one.bytes, 0) },
+    ]),
+  );
+  const largest = () => [...accounts.values()].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+  return (accountId) => {
+    const account = accountId === undefined ? largest() : accounts.get(accountId)!;
+    const last = account.own.pop()!;
+    account.bytes -= last.bytes;
+    return last;
+  };
 }

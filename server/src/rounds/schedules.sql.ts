@@ -204,13 +204,18 @@ export async function deleteSchedule(
   return rows.length > 0;
 }
 
-/** Deletes what schedules that have been removed asked in a week. The caller has locked the account. */
+/**
+ * Deletes what schedules that have been removed asked in a week that closes, and in weeks that have closed: a process that runs an older version
+ * leaves it. The caller has locked the account.
+ */
 export async function deleteWeekOfRemoved(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`
     delete from schedule_weeks d
-    where  d.account_id = ${accountId} and d.week = ${week}
+    where  d.account_id = ${accountId}
       and  not exists (select 1 from schedules s
-                       where  s.account_id = ${accountId} and s.schedule_id = d.schedule_id)`;
+                       where  s.account_id = ${accountId} and s.schedule_id = d.schedule_id)
+      and  (d.week = ${week} or not exists (select 1 from weeks w
+                                            where  w.account_id = ${accountId} and w.week = d.week and w.closed_at is null))`;
 }
 
 /** Returns the weeks in which a schedule was due, newest first. */

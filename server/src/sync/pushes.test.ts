@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { maxPartBytes } from '@soundings/contract/limits.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLog } from '../base/log.ts';
 import { until } from '../testing/until.ts';
@@ -143,7 +144,7 @@ function openEnding(bytes: number) {
   const gone = new AbortController();
   const send = (accountId: number, text: string) =>
     push(pushes, accountId, text, gone.signal).catch(({ message }: Error) => message);
-  return { gone, send };
+  return { pushes, gone, send };
 }
 
 test('a running request that grows ends the last of those that wait, of the account that uses most memory', async () => {
@@ -166,4 +167,16 @@ test('a running request that can not grow even without those that wait ends, and
   expect(await send(3, `${large}${large}`)).toBe(tooMany);
   gone.abort();
   expect(await Promise.all([running, waiting])).toEqual([disconnected, disconnected]);
+});
+
+test('a commit that waits, which was accepted before, does not end because of a running request', async () => {
+  const { pushes, gone, send } = openEnding(2 * maxPartBytes + 1_000_000);
+  const commits = [1, 2].map(() =>
+    pushes.push(1, { run, bytes: Buffer.from('lock'), gzip: false, partOf: 'commit' }, gone.signal),
+  );
+  expect(await send(2, 'grow 2000000')).toBe('no memory');
+  gone.abort();
+  expect(await Promise.allSettled(commits)).toMatchObject(
+    [1, 2].map(() => ({ reason: { message: disconnected } })),
+  );
 });

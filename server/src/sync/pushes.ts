@@ -96,7 +96,9 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
       const isCommit = sent.partOf === 'commit';
       const size = isCommit ? maxPartBytes : sent.bytes.byteLength;
       const waiting = new AbortController();
-      const { begin, grow, leave } = admission.admit(accountId, size, (fault) => waiting.abort(fault));
+      // A commit has been accepted before, and its parts are not in memory: ending it would help no one.
+      const end = isCommit ? undefined : (fault: Fault) => waiting.abort(fault);
+      const { begin, grow, leave } = admission.admit(accountId, size, end);
       const note = () => {
         waiting.abort(gone.reason);
         log.info(

@@ -123,7 +123,7 @@ export const pushNotFound = (id: string): Fault =>
   new Fault(
     'not_found',
     'push not found',
-    `There is no push in parts ${id}. It was deleted, or no request came for ${abandonedPushHours} hours, and it was not applied in the last ${runRetentionDays} days. Open a push and send all parts.`,
+    `There is no push in parts ${id}. Pushes are deleted ${abandonedPushHours} hours after the last part or commit; the result of one that was applied can be read for ${runRetentionDays} days. Open a push and send all parts.`,
   );
 
 /** Locks a push until the transaction ends. Throws a Fault if it doesn't exist, if a commit is running, or if it was applied. */
