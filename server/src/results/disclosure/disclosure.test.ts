@@ -105,6 +105,19 @@ describe('the cells', () => {
     );
   });
 
+  test('of two nested sets in different trees that differ by at least as many people as the threshold, both are shown', () => {
+    const sizes = fc.record({ k: threshold, inside: fc.nat(5), more: fc.constantFrom(0, 1, 2) });
+    fc.assert(
+      fc.property(sizes, ({ k, inside, more }) => {
+        const inner: GroupSet = { group: 1, tree: 1, people: people.slice(0, k + inside) };
+        const outer: GroupSet = { group: 2, tree: 2, people: people.slice(0, 2 * k + inside + more) };
+        expect(chooseCells([outer, inner], people.length, k).shown).toEqual(
+          new Map([inner, outer].map((set) => [set.group, set.people])),
+        );
+      }),
+    );
+  });
+
   test('the order of groups and the numbering of people do not matter', () => {
     const orders = fc.tuple(
       fc.shuffledSubarray(people, { minLength: people.length }),
