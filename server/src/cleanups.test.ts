@@ -9,7 +9,7 @@ import { endLostDigests } from './digests/digests.sql.ts';
 import { deleteUsers } from './people/users.sql.ts';
 import { deleteOldRuns, deleteUnappliedChanges, eraseUserChanges } from './sync/runs.sql.ts';
 import { openTestDatabase, type TestDatabase } from './testing/database.ts';
-import { keepOpen, untilEndedOrWaiting, untilWaiting } from './testing/keep-open.ts';
+import { endsOfBoth } from './testing/keep-open.ts';
 import { deleteOldEvents, unblockDeliveries, updateSent } from './webhooks/deliveries.sql.ts';
 import { deleteEndpoint } from './webhooks/endpoints.sql.ts';
 
@@ -192,16 +192,12 @@ test.each(Object.keys(cases))('%s', async (name) => {
   const one = await scene();
   await before(one);
   // Someone has locked the row that the other one comes to first, so that it is in its middle when the job comes.
-  const release = await keepOpen(
+  const ended = await endsOfBoth(
     one.pool,
     (tx) => tx`select from ${tx(table)} where ${first(one)} for update`,
+    () => other(one),
+    () => job(one),
   );
-  const changed = other(one);
-  await untilWaiting(one.pool, 1);
-  const cleaned = job(one);
-  await untilEndedOrWaiting(cleaned, one.pool, 2);
-  await release();
-  const ended = await Promise.allSettled([changed, cleaned]);
   expect(ended.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual([]);
   if (!left) return;
   await job(one);

@@ -391,7 +391,7 @@ const writtenByOthers = [
   'rounds/messages/opt-outs.sql.ts: setSurveyEmails',
   'rounds/rounds.sql.ts: lockSurvey',
   'rounds/rounds.sql.ts: tryLockSurvey',
-  'rounds/schedules.sql.ts: deleteWeekOfRemoved',
+  'rounds/schedules.sql.ts: deleteWeeksOfRemoved',
   'scim/applying/directories.sql.ts: updateDirectory',
   'sftp/host-keys.sql.ts: deleteHostKeys',
   'sync/runs.sql.ts: eraseUserChanges',

@@ -105,12 +105,9 @@ test.for([
   });
 });
 
-test.for([
-  ['transaction', 'bytea_output = escape instead of hex, extra_float_digits = 0 instead of 1'],
-  ['session', 'bytea_output = escape instead of hex, extra_float_digits = 0 instead of 1'],
-])(
+test.for(['transaction', 'session'])(
   'the start is refused if values would be misread through a pooler with pool_mode=%s',
-  async ([mode, names], context) => {
+  async (mode, context) => {
     needs(context, 'pgbouncer', 'pgbouncer');
     const database = await openDatabase();
     const [row] = await database.pool<{ name: string }[]>`select current_database() as name`;
@@ -123,7 +120,9 @@ test.for([
     const addresses = mode === 'session' ? { url: pooled, pooled: undefined } : { url: database.url, pooled };
     await expect(checkSessions(addresses)).rejects.toMatchObject({
       kind: 'invalid',
-      message: expect.stringContaining(`DATABASE_URL have ${names}`) as string,
+      message: expect.stringContaining(
+        'DATABASE_URL have bytea_output = escape instead of hex, extra_float_digits = 0 instead of 1',
+      ) as string,
     });
   },
 );

@@ -27,22 +27,20 @@ export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
   const here = new Set<Counted>();
   let onIdle = () => {};
 
-  const hasRoom = (requests: Iterable<Counted>, accountId: AccountId, more: number): boolean => {
-    const { all, own } = sumsOf(requests, accountId);
-    return all + more <= bytes && own + more <= bytesOfAccount;
-  };
+  const hasRoom = ({ all, own }: Sums, more: number): boolean =>
+    all + more <= bytes && own + more <= bytesOfAccount;
 
   /** Returns whether there is memory for `more` bytes of a running request. Ends requests that have not begun if they are in the way. */
   function makeRoom(accountId: AccountId, more: number): boolean {
-    if (hasRoom(here, accountId, more)) return true;
+    const sums = sumsOf(here, accountId);
+    if (hasRoom(sums, more)) return true;
     const [waiting, running] = [[...here].filter(({ end }) => end), [...here].filter(({ end }) => !end)];
-    if (!hasRoom(running, accountId, more)) return false;
-    let { all, own } = sumsOf(here, accountId);
+    if (!hasRoom(sumsOf(running, accountId), more)) return false;
     const next = inOrderOfEnding(waiting);
-    while (all + more > bytes || own + more > bytesOfAccount) {
-      const last = next(own + more > bytesOfAccount ? accountId : undefined);
-      all -= last.bytes;
-      if (last.accountId === accountId) own -= last.bytes;
+    while (!hasRoom(sums, more)) {
+      const last = next(sums.own + more > bytesOfAccount ? accountId : undefined);
+      sums.all -= last.bytes;
+      if (last.accountId === accountId) sums.own -= last.bytes;
       here.delete(last);
       last.end?.(tooManyLarge());
     }
@@ -55,7 +53,7 @@ export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
      * it has begun, for others that are running.
      */
     admit(accountId: AccountId, sent: number, end?: (fault: Fault) => void): Admitted {
-      if (!hasRoom(here, accountId, sent)) throw tooManyLarge();
+      if (!hasRoom(sumsOf(here, accountId), sent)) throw tooManyLarge();
       const one: Counted = { accountId, bytes: sent, end };
       here.add(one);
       return {
@@ -79,8 +77,10 @@ export function openAdmission({ bytes, bytesOfAccount }: AdmissionLimits) {
   };
 }
 
-/** Returns how many bytes these requests have in memory, and how many those of an account. */
-function sumsOf(requests: Iterable<Counted>, accountId: AccountId): { all: number; own: number } {
+/** How many bytes requests have in memory, and how many of them those of an account. */
+type Sums = { all: number; own: number };
+
+function sumsOf(requests: Iterable<Counted>, accountId: AccountId): Sums {
   let [all, own] = [0, 0];
   for (const one of requests) {
     all += one.bytes;

@@ -4,7 +4,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { forWholeLists, inTransaction, openPool } from '../db/db.ts';
 import { planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { keepOpen, untilEndedOrWaiting, untilWaiting } from '../testing/keep-open.ts';
+import { endsOfBoth } from '../testing/keep-open.ts';
 import { deleteEmailsBefore, updateUsersManaged } from './users.sql.ts';
 
 let database: TestDatabase;
@@ -29,16 +29,12 @@ test('several people can be changed while their previous addresses are deleted: 
   await pool`update users set timezone = 'UTC' where account_id = ${accountId} and user_id = ${first}`;
   const left = async () =>
     (await pool`select from users where account_id = ${accountId} and email_before is not null`).length;
-  const release = await keepOpen(
+  const ended = await endsOfBoth(
     pool,
     (tx) => tx`select from users where account_id = ${accountId} and user_id = ${first} for update`,
+    () => inTransaction(lists, (tx) => updateUsersManaged(tx, accountId, userIds, false)),
+    () => deleteEmailsBefore(pool),
   );
-  const changed = inTransaction(lists, (tx) => updateUsersManaged(tx, accountId, userIds, false));
-  await untilWaiting(pool, 1);
-  const deleted = deleteEmailsBefore(pool);
-  await untilEndedOrWaiting(deleted, pool, 2);
-  await release();
-  const ended = await Promise.allSettled([changed, deleted]);
   expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   await deleteEmailsBefore(pool);
   expect(await left()).toBe(0);

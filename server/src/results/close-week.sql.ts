@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import { deleteLinkNotices } from '../jobs/jobs.sql.ts';
-import { deleteWeekOfRemoved } from '../rounds/schedules.sql.ts';
+import { deleteWeeksOfRemoved } from '../rounds/schedules.sql.ts';
 
 /**
  * Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. The links are deleted
@@ -19,10 +19,10 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
     tx`delete from participants where account_id = ${accountId} and week = ${week}`,
     deleteLinks(),
     deleteLinkNotices(tx, accountId, { week }),
-    deleteWeekOfRemoved(tx, accountId, week),
     tx`
       update weeks set closed_at = now(), shown_at = null, statistics_at = null, kpi_weeks = null
       where  account_id = ${accountId} and week = ${week}`,
+    deleteWeeksOfRemoved(tx, accountId),
   ]);
 }
 

@@ -185,8 +185,8 @@ export async function updateScheduleStart(
 }
 
 /**
- * Deletes a schedule. Its rounds stay, and until their week closes also what it asks in it (deleteWeekOfRemoved). Returns whether it existed. The
- * caller has locked the account.
+ * Deletes a schedule. Its rounds stay, and until their week closes also what it asks in it. Returns whether it existed. The caller has locked
+ * the account.
  */
 export async function deleteSchedule(
   tx: Transaction,
@@ -195,28 +195,22 @@ export async function deleteSchedule(
 ): Promise<boolean> {
   const rows = await tx`
     delete from schedules where account_id = ${accountId} and schedule_id = ${scheduleId} returning 1`;
-  await tx`
-    delete from schedule_weeks d
-    where  d.account_id = ${accountId} and d.schedule_id = ${scheduleId}
-      and  not (d.outcome = 'opened'
-                and exists (select 1 from weeks w
-                            where  w.account_id = ${accountId} and w.week = d.week and w.closed_at is null))`;
+  await deleteWeeksOfRemoved(tx, accountId);
   return rows.length > 0;
 }
 
 /**
- * Deletes what schedules that have been removed asked in a week that closes, and in weeks that have closed: a process that runs an older version
- * leaves it. The caller has locked the account.
+ * Deletes what schedules that have been removed asked, except in weeks that are still open, where counting and reminders need it. The caller has
+ * locked the account. Returns the statement, which is sent when it is awaited: closing a week awaits it with others, in their order.
  */
-export async function deleteWeekOfRemoved(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`
+export const deleteWeeksOfRemoved = (tx: Transaction, accountId: AccountId) => tx`
     delete from schedule_weeks d
     where  d.account_id = ${accountId}
       and  not exists (select 1 from schedules s
                        where  s.account_id = ${accountId} and s.schedule_id = d.schedule_id)
-      and  (d.week = ${week} or not exists (select 1 from weeks w
-                                            where  w.account_id = ${accountId} and w.week = d.week and w.closed_at is null))`;
-}
+      and  not (d.outcome = 'opened'
+                and exists (select 1 from weeks w
+                            where  w.account_id = ${accountId} and w.week = d.week and w.closed_at is null))`;
 
 /** Returns the weeks in which a schedule was due, newest first. */
 export async function selectScheduleWeeks(

@@ -95,21 +95,19 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
     async push(accountId, sent, gone) {
       const isCommit = sent.partOf === 'commit';
       const size = isCommit ? maxPartBytes : sent.bytes.byteLength;
-      const waiting = new AbortController();
+      const ended = new AbortController();
       // A commit has been accepted before, and its parts are not in memory: ending it would help no one.
-      const end = isCommit ? undefined : (fault: Fault) => waiting.abort(fault);
+      const end = isCommit ? undefined : (fault: Fault) => ended.abort(fault);
       const { begin, grow, leave } = admission.admit(accountId, size, end);
-      const note = () => {
-        waiting.abort(gone.reason);
+      const note = () =>
         log.info(
           { requestId: sent.run.id },
           'A client disconnected. Its request is not applied unless its changes have already begun',
         );
-      };
       gone.addEventListener('abort', note);
       try {
-        gone.throwIfAborted();
-        const release = await (isCommit ? commits : requests).take(accountId, waiting.signal);
+        const signal = AbortSignal.any([gone, ended.signal]);
+        const release = await (isCommit ? commits : requests).take(accountId, signal);
         begin();
         try {
           const [first, second] = lanes;

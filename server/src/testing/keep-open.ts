@@ -39,9 +39,27 @@ export async function untilWaiting(pool: Pool, count = 1): Promise<number[]> {
 }
 
 /** Waits until `work` has ended, whatever its outcome, or `count` backends of the database wait for a lock. */
-export async function untilEndedOrWaiting(work: Promise<unknown>, pool: Pool, count: number): Promise<void> {
+async function untilEndedOrWaiting(work: Promise<unknown>, pool: Pool, count: number): Promise<void> {
   let isEnded = false;
   const end = () => (isEnded = true);
   work.then(end, end);
   await until(async () => isEnded || (await waitingIn(pool)).length === count);
+}
+
+/**
+ * Begins `second` while `first` is in its middle: it waits for a row that `lock` has locked, which is released afterwards. Returns how both ended.
+ */
+export async function endsOfBoth(
+  pool: Pool,
+  lock: (tx: Pool) => Promise<unknown>,
+  first: () => Promise<unknown>,
+  second: () => Promise<unknown>,
+): Promise<PromiseSettledResult<unknown>[]> {
+  const release = await keepOpen(pool, lock);
+  const begun = first();
+  await untilWaiting(pool, 1);
+  const met = second();
+  await untilEndedOrWaiting(met, pool, 2);
+  await release();
+  return Promise.allSettled([begun, met]);
 }

@@ -7,7 +7,7 @@ import { deleteUsers } from '../../people/users.sql.ts';
 import { endWeek } from '../../results/close-week.sql.ts';
 import { askPeople } from '../../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../../testing/database.ts';
-import { keepOpen, untilEndedOrWaiting, untilWaiting } from '../../testing/keep-open.ts';
+import { endsOfBoth, keepOpen } from '../../testing/keep-open.ts';
 import { newLinks } from '../links.ts';
 import { replaceLinks } from './link-notices.sql.ts';
 import { endLost } from './lost-messages.sql.ts';
@@ -127,17 +127,13 @@ test.each(cases)('a sender %s while %s', async (write, removal) => {
   const one = await scene();
   await before?.(one);
   // Someone has locked the row that is deleted first, so that the deletion is in its middle when the sender comes.
-  const release = await keepOpen(
+  const ended = await endsOfBoth(
     database.pool,
     (tx) => tx`
       select from ${tx(table)} where account_id = ${one.accountId} and user_id = ${one.userIds[0] as number} for update`,
+    () => removals[removal as string]!(one),
+    () => run(one),
   );
-  const removed = removals[removal as string]!(one);
-  await untilWaiting(database.pool, 1);
-  const written = run(one);
-  await untilEndedOrWaiting(written, database.pool, 2);
-  await release();
-  const ended = await Promise.allSettled([removed, written]);
   expect(ended.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual([]);
   expect([...(await database.pool`select from messages where account_id = ${one.accountId}`)]).toEqual([]);
 });

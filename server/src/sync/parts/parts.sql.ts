@@ -35,17 +35,21 @@ export async function insertPush(tx: Transaction, accountId: AccountId, id: stri
   return rows.length > 0;
 }
 
+/** What is read of the run `r` of a push. */
+const ofRun = (db: Db) => db`
+  r.run_id        as "runId",
+  r.at            as "runAt",
+  r.outcome       as "outcome",
+  r.validate_only as "validateOnly",
+  r.message       as "message"`;
+
 /** Returns the push of the account, with its last run. */
 export async function selectPush(db: Db, accountId: AccountId): Promise<StoredPush | undefined> {
   const [row] = await db<StoredPush[]>`
     select p.push_id       as "id",
            p.last_used_at  as "lastUsedAt",
-           r.run_id        as "runId",
-           r.at            as "runAt",
-           r.outcome       as "outcome",
-           r.validate_only as "validateOnly",
-           r.message       as "message",
-           p.report        as "report"
+           p.report        as "report",
+           ${ofRun(db)}
     from   pushes p
     left   join runs r on r.account_id = p.account_id and r.run_id = p.run_id
     where  p.account_id = ${accountId}`;
@@ -59,16 +63,12 @@ export async function selectAppliedPush(
   id: string,
 ): Promise<StoredPush | undefined> {
   const [row] = await db<StoredPush[]>`
-    select push_id       as "id",
-           at            as "lastUsedAt",
-           run_id        as "runId",
-           at            as "runAt",
-           outcome       as "outcome",
-           validate_only as "validateOnly",
-           message       as "message",
-           json_build_object('summary', summary, 'warnings', warnings) as "report"
-    from   runs
-    where  account_id = ${accountId} and push_id = ${id} and outcome = 'applied'`;
+    select r.push_id as "id",
+           r.at      as "lastUsedAt",
+           json_build_object('summary', r.summary, 'warnings', r.warnings) as "report",
+           ${ofRun(db)}
+    from   runs r
+    where  r.account_id = ${accountId} and r.push_id = ${id} and r.outcome = 'applied'`;
   return row;
 }
 
